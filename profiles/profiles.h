@@ -100,12 +100,16 @@ struct dfw_figures {                    /* of one unit */
 void dfw_figures_give(const struct dfw_figures *figures, struct df_unit *unit);
 
 /* Stores a platform of this machine; loads the latest one. The loaded one has the bandwidth of the host that was measured
- * last, by the probe or with a kernel under load. emulated: the platform whose GPUs are the emulator's. Links
+ * last, by the probe or with a kernel under load. devices: whose the platform's GPUs are. Links
  * between devices are stored pair by pair, and the units' peer links follow from these pairs. figures: by unit; the
  * units' figures follow from them. pairs or figures NULL: there are none. */
+enum dfw_devices { DFW_OWN, DFW_EMULATED, DFW_OPENCL }; /* the machine's, the emulator's, OpenCL's; as the database has it */
+/* Those of `--device`, and the device name of the first one's samples: NULL for the machine's GPU, and if there is none. */
+enum dfw_devices dfw_devices_of(const char *device);
+const char *dfw_devices_name(enum dfw_devices devices);
 int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs,
-                       const struct dfw_figures *figures, bool emulated, struct df_error *error);
-int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
+                       const struct dfw_figures *figures, enum dfw_devices devices, struct df_error *error);
+int dfw_platform_load_for(struct dfw_db *db, enum dfw_devices devices, struct df_platform *platform, bool *found,
                           struct df_error *error);
 
 /* ---- rates ---- */

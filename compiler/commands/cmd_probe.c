@@ -27,8 +27,8 @@ struct request {
 static const struct dfr_option own_options[] = {
     DFR_HEADING("options"),
     DFC_OPTION_OUTPUT("the file for the platform; else it goes to standard output"),
-    { "--device", "auto|none|emu|cuda|opencl", "GPUs to measure (auto: cuda or none). emu: emulated GPUs, whose platform is stored "
-      "apart and used by --device=emu alone", DFR_DEVICES(struct request, common.device, ONE_OF) },
+    { "--device", "auto|none|emu|cuda|opencl", "GPUs to measure (auto: cuda or none). The platforms of emu, emulated GPUs, and of opencl are "
+      "stored apart and used with that --device alone", DFR_DEVICES(struct request, common.device, ONE_OF) },
     DFC_OPTION_PLATFORM("with emu: the platform whose GPUs are emulated (else a stated default)"),
     DFC_OPTION_FORMAT("text|csv|json", struct request, form, "form of the output (text): a platform declaration; csv, json: the table of figures alone"),
     { "--quick", NULL, "measure each thing for a quarter of the time, less exactly", DFR_FIELD(FLAG, struct request, quick) },
@@ -73,10 +73,10 @@ static bool read_emulated(const struct dfc_common *common, struct df_platform *p
 }
 
 static bool store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_probe_report *report,
-                  bool emulated)
+                  enum dfw_devices devices)
 {
     struct df_error error = { "" };
-    if (dfw_platform_store(db, platform, &report->pairs, report->figures, emulated, &error) != DF_OK) {
+    if (dfw_platform_store(db, platform, &report->pairs, report->figures, devices, &error) != DF_OK) {
         dfc_error("%s", error.text);
         return false;
     }
@@ -135,7 +135,7 @@ static int probe(const struct request *r, struct dfw_db *db)
     if (options.device == DF_DEVICE_AUTO && platform.n_units == 1)
         dfc_note("no GPU: %s", report.no_device);
     print(output.file, r->form, &platform, &report);
-    bool stored = store(db, &platform, &report, options.device == DF_DEVICE_EMU);
+    bool stored = store(db, &platform, &report, dfw_devices_of(device));
     return dfc_output_close(&output, stored) && stored ? 0 : 1;
 }
 

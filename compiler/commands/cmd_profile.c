@@ -243,7 +243,8 @@ static void report_late(struct results *r, char **f)
             code = &front->kernels[i];
     if (!code)
         return;                         /* the program has named the node */
-    const struct dfl_variant *variant = strcmp(f[F_CLASS], "gpu") == 0 && code->gpu ? code->gpu : code->cpu;
+    const struct dfl_variant *gpu = code->gpu ? code->gpu : code->opencl;
+    const struct dfl_variant *variant = strcmp(f[F_CLASS], "gpu") == 0 && gpu ? gpu : code->cpu;
     dfl_error(r->loaded->sink, code->ast->name.loc, "kernel '%s', as %s variant of node '%s', has not returned within %s",
               code->ast->name.text, f[F_CLASS], f[F_NODE], dfr_text_seconds(strtod(f[F_LIMIT], NULL), limit, sizeof limit));
     if (variant)
@@ -478,13 +479,13 @@ static void find_way(const struct request *r, const struct dfc_trial *program, c
 static bool judge(const struct request *r, const struct dfc_loaded *loaded, const struct dfc_trial *program,
                   struct dfw_db *db)
 {
-    const char *device = r->common.device, *gpu = device && strcmp(device, "emu") == 0 ? DFW_EMULATOR : NULL;
+    const char *device = r->common.device, *gpu = dfw_devices_name(dfw_devices_of(device));
     const struct df_graph *graph = loaded->front->graph;
     struct df_error error = { "out of memory" };
     struct dfw_known known = { 0 };
     struct df_times times = { 0 };
     const struct dfp_problem problem = { graph, &loaded->platform, &times, 0 };
-    struct dfc_pays pays = { .problem = &problem, .inflight = r->common.inflight, .emulated = gpu };
+    struct dfc_pays pays = { .problem = &problem, .inflight = r->common.inflight, .emulated = dfw_devices_of(device) == DFW_EMULATED };
     uint32_t cores = r->common.workers ? r->common.workers : dfr_cores_count();
     bool with_devices = device && strcmp(device, "none") != 0 && loaded->platform.n_units > 1;
     pays.ways[pays.n_ways++] = (struct dfc_way){ .workers = 1 };

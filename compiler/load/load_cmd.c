@@ -47,11 +47,11 @@ bool dfc_align_classes(struct df_platform *platform, const struct df_graph *g)
 }
 
 /* The stored probe, if there is one. A database that cannot be read is no reason to stop. */
-static bool probed(struct dfw_db *db, bool emulated, struct df_platform *platform)
+static bool probed(struct dfw_db *db, enum dfw_devices devices, struct df_platform *platform)
 {
     struct df_error error = { "" };
     bool found = false;
-    if (db && dfw_platform_load_for(db, emulated, platform, &found, &error) != DF_OK) {
+    if (db && dfw_platform_load_for(db, devices, platform, &found, &error) != DF_OK) {
         dfc_warning("the stored probe is not used: %s", error.text);
         return false;
     }
@@ -77,7 +77,6 @@ static void warn_classes(const struct dfc_common *common, const struct df_platfo
 static bool choose_platform(const struct dfc_common *common, struct dfw_db *db, struct dfc_loaded *loaded)
 {
     const struct dfc_front *front = loaded->front;
-    bool emulated = common->device && strcmp(common->device, "emu") == 0;
     if (common->machine) {
         loaded->platform_source = "file";
         loaded->platform = *common->machine;
@@ -90,7 +89,7 @@ static bool choose_platform(const struct dfc_common *common, struct dfw_db *db, 
     } else if (front->n_platforms) {
         loaded->platform_source = "graph";
         loaded->platform = front->platforms[0];
-    } else if (probed(db, emulated, &loaded->platform)) {
+    } else if (probed(db, dfw_devices_of(common->device), &loaded->platform)) {
         loaded->platform_source = "probe";
     } else {
         loaded->platform_source = "default";
@@ -213,7 +212,8 @@ static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
     bool good = choose_platform(common, db, loaded);
     if (good) {
         apply_limits(common, &loaded->platform);
-        const char *gpu = common->device && strcmp(common->device, "emu") == 0 ? DFW_EMULATOR : NULL;
+        const enum dfw_devices devices = dfw_devices_of(common->device);
+        const char *gpu = dfw_devices_name(devices);
         struct df_graph *graph = loaded->front->graph;
         int status = dfw_known_load(db, graph, gpu, common->emu_all, &loaded->known, &error);
         if (status != DF_OK && db) { /* a damaged database makes the plan less precise, but the program can still be
@@ -227,7 +227,7 @@ static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
             status = dfw_rates_give(&loaded->rates, graph, &error);
         if (status == DF_OK)
             status = dfw_known_times(&loaded->known, graph, &loaded->times, &error);
-        dfw_known_machine(&loaded->known, &loaded->platform, !gpu);
+        dfw_known_machine(&loaded->known, &loaded->platform, devices != DFW_EMULATED);
         if (status == DF_OK)
             status = dfw_roofline_times(&loaded->known, graph, loaded->front->operations, &loaded->times, &error);
         if (status != DF_OK)

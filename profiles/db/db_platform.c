@@ -123,7 +123,7 @@ static int store_bandwidth(struct dfw_db *db, sqlite3_int64 id, const struct df_
 }
 
 int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs,
-                       const struct dfw_figures *figures, bool emulated, struct df_error *error)
+                       const struct dfw_figures *figures, enum dfw_devices devices, struct df_error *error)
 {
     int status = dfw_db_exec(db, "BEGIN IMMEDIATE", "store the platform", error);
     if (status != DF_OK)
@@ -133,7 +133,7 @@ int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, co
         dfw_db_prepare(db, "INSERT INTO platforms (machine, emulated, name, time) VALUES (?1,?2,?3,?4)", &s, error);
     if (status == DF_OK) {
         sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
-        sqlite3_bind_int(s, 2, emulated);
+        sqlite3_bind_int(s, 2, (int)devices);
         sqlite3_bind_text(s, 3, platform->name, -1, SQLITE_STATIC);
         sqlite3_bind_int64(s, 4, (sqlite3_int64)time(NULL));
         if (dfw_db_step(db, s) != SQLITE_DONE)
@@ -368,7 +368,7 @@ static void set_cores(struct df_platform *p)
     p->units[0].cores = cores < DF_MAX_WORKERS ? cores : DF_MAX_WORKERS;
 }
 
-int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
+int dfw_platform_load_for(struct dfw_db *db, enum dfw_devices devices, struct df_platform *platform, bool *found,
                           struct df_error *error)
 {
     sqlite3_stmt *s;
@@ -379,7 +379,7 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
     if (status != DF_OK)
         return status;
     sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
-    sqlite3_bind_int(s, 2, emulated);
+    sqlite3_bind_int(s, 2, (int)devices);
     int code = dfw_db_step(db, s);
     struct df_platform p = { .n_classes = 2, .class_names = { "cpu", "gpu" } };
     double bytes_per_s = 0;
@@ -398,7 +398,7 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
         set_bandwidth(&p.units[0], bytes_per_s);
         if (status == DF_OK && db->version >= 2)
             status = load_pairs(db, id, &p, error);
-        if (emulated)
+        if (devices == DFW_EMULATED)
             set_cores(&p);
     } else if (code != SQLITE_DONE) {
         status = dfw_db_fail(db, "read the platform", error);

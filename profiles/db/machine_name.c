@@ -121,6 +121,20 @@ const char *dfw_machine_gpu(void)
     return machine.gpu[0] ? machine.gpu : NULL;
 }
 
+enum dfw_devices dfw_devices_of(const char *device)
+{
+    return !device ? DFW_OWN : strcmp(device, "emu") == 0 ? DFW_EMULATED : strcmp(device, "opencl") == 0 ? DFW_OPENCL : DFW_OWN;
+}
+
+const char *dfw_devices_name(enum dfw_devices devices)
+{
+    static struct df_unit unit;         /* of OpenCL's first device, which stays the same */
+    const struct dfr_device_ops *ops = devices == DFW_OPENCL ? dfr_back_end_of(DF_DEVICE_OPENCL) : NULL;
+    if (devices == DFW_EMULATED)
+        return DFW_EMULATOR;
+    return ops && (unit.name[0] || (ops->count(NULL) && ops->describe(0, &unit, NULL) == DF_OK)) ? unit.name : NULL;
+}
+
 void dfw_machine_cpu(char *name, size_t size, unsigned *cores, uint64_t *memory_bytes)
 {
     pthread_once(&found, find);

@@ -38,7 +38,7 @@ static int build(struct df_builder *b, struct df_graph **chain, struct df_error 
     const struct df_kernel_desc descs[] = {
         { .name = "first", .n_ports = 1, .ports = ports + 1, .functions = { .cpu = nothing } },
         { .name = "host", .n_ports = 2, .ports = ports, .functions = { .cpu = nothing } },
-        { .name = "device", .n_ports = 2, .ports = ports, .functions = { .cpu = nothing, .gpu = nothing } },
+        { .name = "device", .n_ports = 2, .ports = ports, .functions = { .cpu = nothing, .gpu = nothing, .opencl = nothing } },
     };
     const struct df_kernel_info both = { .code_classes = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU };
     uint32_t kernels[3], last, next;

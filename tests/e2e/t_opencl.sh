@@ -65,6 +65,16 @@ expect both-no-driver 1 'error: no opencl device: libOpenCL finds no driver' env
 expect both-no-code 1 'error: no OpenCL device: this program has no OpenCL code$' ./none --device=emu,opencl
 expect both-no-cuda 1 'error: no CUDA device: this program was linked without CUDA$' ./flow --device=opencl,cuda
 
+# What is measured of OpenCL's devices is kept apart, and planned with where they are asked for.
+export DFC_PROFILE=$PWD/profile.db
+check probe "$DFC" probe --device=opencl --quick -o probed.platform
+expect probe-link 0 'gpu [A-Za-z0-9_]+ \{ memory = [0-9]+ MiB; h2d = [0-9.]+ GB/s, .*; d2h = .* launch = [0-9.]+ [un]s;' cat probed.platform
+expect profile 0 'scale h=12 w=200 by=2 gpu' "$DFC" profile flow.df --device=opencl
+expect plan-opencl 0 '^platform +.*_opencl, measured by .dfc probe.$' "$DFC" partition flow.df --device=opencl
+expect plan-times 0 '^times +18 measured$' "$DFC" partition flow.df --device=opencl
+expect plan-others 0 '^platform +default' "$DFC" partition flow.df
+unset DFC_PROFILE
+
 # What drivers may lack, refuse or lose: a library between the program and the real one.
 real=$(/sbin/ldconfig -p | awk '/libOpenCL\.so\.1 .*x86-64/ { print $NF; exit }')
 case $(uname -m),${DF_SANITIZER:-},$real in x86_64,,/*) ;; *) skip shim "needs x86-64, no sanitizer, and libOpenCL.so.1: $real"; exit 0 ;; esac

@@ -20,24 +20,41 @@
 
 /* ---- devices ---- */
 
-static uint32_t described_gpus(const struct df_platform *p)
+/* Units of class gpu are CUDA's or the emulator's devices, and OpenCL's if no others are left for these. Units of other classes are OpenCL's. */
+static bool is_of(const struct df_unit *unit, bool gpu)
+{
+    return unit->cls != DF_CLASS_CPU && (unit->cls == DF_CLASS_GPU) == gpu;
+}
+
+static uint32_t count_described(const struct df_platform *p, bool gpu)
 {
     uint32_t n = 0;
     for (uint32_t u = 1; p && u < p->n_units; u++)
-        n += p->units[u].cls == DF_CLASS_GPU;
+        n += is_of(&p->units[u], gpu);
     return n;
 }
 
-static const struct df_unit *described_gpu(const struct df_platform *p, uint32_t index)
+static const struct df_unit *described_unit(const struct df_platform *p, bool gpu, uint32_t index)
 {
     const struct df_unit *last = NULL;
     for (uint32_t u = 1; p && u < p->n_units; u++)
-        if (p->units[u].cls == DF_CLASS_GPU) {
+        if (is_of(&p->units[u], gpu)) {
             last = &p->units[u];
             if (index-- == 0)
                 break;
         }
     return last;                        /* a device beyond those described counts as like the last one */
+}
+
+/* The described unit that the run's unit u is like. */
+static const struct df_unit *like(const struct df_run *run, const struct df_platform *p, uint32_t u)
+{
+    uint32_t others = 0, n = count_described(p, false);
+    for (uint32_t v = 1; v < u; v++)
+        others += run->devices.ops[v]->runs_opencl && others < n;
+    if (run->devices.ops[u]->runs_opencl && others < n)
+        return described_unit(p, false, others);
+    return described_unit(p, true, run->devices.index[u] - others);
 }
 
 /* Gives the chosen devices their units. */
@@ -59,19 +76,22 @@ static void number_devices(struct df_run *run, const struct dfr_devices *chosen)
 }
 
 /* Finds the back ends, and which of their devices take part; 0: none. */
-static int find_devices(struct df_run *run, const struct df_platform *described, struct df_error *error)
+static int find_devices(struct df_run *run, const struct df_platform *platform, struct df_error *error)
 {
     enum df_device_kind kind = run->options.device;
     bool optional = kind == DF_DEVICE_AUTO && run->options.gpus == 0;
     const struct dfr_back_ends ends = dfr_back_ends_for(&run->options);
     struct dfr_devices chosen;
+    uint32_t n_described = count_described(platform, true);
 
+    for (uint32_t k = 0; k < ends.n; k++)
+        n_described += ends.ops[k]->runs_opencl ? count_described(platform, false) : 0;
     run->machine.n_gpus = 0;
     if (kind == DF_DEVICE_NONE)
         return DF_OK;
     if (ends.n == 0 || ends.lacks)
         return optional ? DF_OK : dfr_error(error, DF_E_DEVICE, "%s", ends.missing);
-    int status = dfr_devices_choose(&ends, &run->options, run->graph, described_gpus(described), DF_MAX_UNITS - 1, &chosen, error);
+    int status = dfr_devices_choose(&ends, &run->options, run->graph, n_described, DF_MAX_UNITS - 1, &chosen, error);
     if (status != DF_OK)
         return status;
     number_devices(run, &chosen);
@@ -88,18 +108,18 @@ static int find_devices(struct df_run *run, const struct df_platform *described,
 
 /* Fills unit u of the actual platform. Its link is the described one; its name and memory are what the device says, and
  * whether it is unified. An emulated GPU is unified, and has memory, as it was described. */
-static int describe_gpu(struct df_run *run, const struct df_platform *described, uint32_t u, struct df_error *error)
+static int describe_gpu(struct df_run *run, const struct df_platform *platform, uint32_t u, struct df_error *error)
 {
     struct df_unit *unit = &run->machine.platform.units[u];
-    const struct df_unit *like = described_gpu(described, run->devices.index[u]);
+    const struct df_unit *as = like(run, platform, u);
 
-    if (like && run->devices.ops[u]->runs_cpu_code) {
-        *unit = *like;
-    } else if (like && !like->unified) { /* else the default's links */
-        *unit = *like;
+    if (as && run->devices.ops[u]->runs_cpu_code) {
+        *unit = *as;
+    } else if (as && !as->unified) {    /* else the default's links */
+        *unit = *as;
         unit->memory_bytes = 0;
     }
-    unit->cls = DF_CLASS_GPU;
+    unit->cls = as ? as->cls : DF_CLASS_GPU;
     unit->workers = 1;
     return run->devices.ops[u]->describe(run->devices.number[u], unit, error);
 }
@@ -149,6 +169,8 @@ int dfr_machine_find(struct df_run *run, struct df_error *error)
         memcpy(run->machine.platform.units[0].name, described->units[0].name,
                sizeof run->machine.platform.units[0].name);
         run->machine.platform.units[0].memory_bytes_per_s = described->units[0].memory_bytes_per_s;
+        run->machine.platform.n_classes = described->n_classes;
+        memcpy(run->machine.platform.class_names, described->class_names, sizeof described->class_names);
         if (run->options.device == DF_DEVICE_EMU && !run->options.also)
             run->machine.platform.units[0].cores = described->units[0].cores;
     }

@@ -65,6 +65,26 @@ expect both-no-driver 1 'error: no opencl device: libOpenCL finds no driver' env
 expect both-no-code 1 'error: no OpenCL device: this program has no OpenCL code$' ./none --device=emu,opencl
 expect both-no-cuda 1 'error: no CUDA device: this program was linked without CUDA$' ./flow --device=opencl,cuda
 
+# A class of a platform that is neither cpu nor gpu is an OpenCL device: costs decide which class gets the jobs.
+cat >three.df <<'X'
+platform three {
+    cpu host { workers = 1; }
+    gpu card { memory = 16 MiB; h2d = 50 GB/s, 1 us; d2h = 50 GB/s, 1 us; launch = 1 us; }
+    mic phi { memory = 16 MiB; h2d = 50 GB/s, 1 us; d2h = 50 GB/s, 1 us; launch = 1 us; }
+}
+X
+for cheap in gpu mic; do
+    dear=$([ $cheap = gpu ] && echo mic || echo gpu)
+    sed "s/^    gpu \"my kernels\(.*\);\$/    gpu \"my kernels\1 cost cpu 5ms $cheap 10us $dear 5ms;/" flow.df >"costs-$cheap.df"
+    check "costs-$cheap-compiles" "$DFC" "costs-$cheap.df" --platform=three.df -o "costs-$cheap"
+    for policy in heft gp dmda; do
+        ./costs-$cheap --platform=three.df --device=emu,opencl --policy=$policy --waves=20 --stats >out 2>stats; same "class-$cheap-$policy" out expected
+        on_emu=$(awk '$1 == "emu0" { print $2; exit }' stats)
+        if { [ $cheap = gpu ] && [ "${on_emu:-0}" -gt 100 ]; } || { [ $cheap = mic ] && [ "${on_emu:-1000}" -lt 20 ] && ! grep -q '^cpu 0 *[0-9]\{3\}' stats; }; then
+            pass "class-$cheap-$policy-place"; else fail "class-$cheap-$policy-place" "$(cat stats)"; fi
+    done
+done
+
 # What is measured of OpenCL's devices is kept apart, and planned with where they are asked for.
 export DFC_PROFILE=$PWD/profile.db
 check probe "$DFC" probe --device=opencl --quick -o probed.platform

@@ -474,8 +474,13 @@ static int make_entries(struct dfm_cache *c, struct df_error *error)
         c->entries[i].next = c->free_entry;
         c->free_entry = i;
     }
-    c->pool = dfm_pool_create(c->config.pool_bytes, DFM_PAGE, c->n_entries + c->config.max_claims);
-    return c->pool ? DF_OK : dfr_error_memory(error);
+    const uint64_t segment = c->config.segment_bytes ? c->config.segment_bytes : UINT64_MAX;
+    c->pool = dfm_pool_create(c->config.pool_bytes, DFM_PAGE, c->n_entries + c->config.max_claims + (uint32_t)(c->config.pool_bytes / segment));
+    if (!c->pool)
+        return dfr_error_memory(error);
+    for (uint64_t end = segment; end < c->config.pool_bytes; end += segment)
+        dfm_pool_alloc_at(c->pool, end - DFM_PAGE, DFM_PAGE); /* nobody's: no free range goes beyond it */
+    return DF_OK;
 }
 
 int dfm_cache_create(const struct dfm_cache_config *config, struct dfm_cache **cache, struct df_error *error)

@@ -65,6 +65,7 @@ struct dfm_cache_config {
     uint32_t memory;                    /* the number of this memory, 1 or more */
     struct dfr_device *device;
     uint64_t pool_bytes;
+    uint64_t segment_bytes;             /* no block crosses a multiple of this; 0: blocks lie anywhere. Then nothing may be planned */
     uint32_t max_pieces;                /* of one claim */
     uint32_t max_claims;                /* that are reserved at the same time */
     bool unified;                       /* the device uses the host's memory */

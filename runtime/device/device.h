@@ -111,6 +111,9 @@ struct dfr_device_ops {
     /* How much of the device's memory a run may take now: what others have left, less the back end's reserve. NULL: all
      * that describe() says. */
     int (*free_bytes)(uint32_t index, uint64_t *bytes, struct df_error *error);
+    /* The pool of device `index` is in segments of so many bytes, whole pages, and a block that crosses a multiple of this from the pool's base cannot be
+     * used. 0, or NULL: it is one piece. */
+    uint64_t (*segment_bytes)(uint32_t index);
     int (*open)(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
                 struct df_error *error);
     void (*close)(struct dfr_device *device);

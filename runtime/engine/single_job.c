@@ -104,6 +104,9 @@ static int open_device(struct dfr_single_gpu *gpu, uint64_t pool_bytes, struct d
 
     if (status != DF_OK)
         return status;
+    const uint64_t segment = gpu->ops->segment_bytes ? gpu->ops->segment_bytes(number) : 0;
+    if (segment && (limit == 0 || segment < limit))
+        limit = segment;
     gpu->pool_bytes = limit == 0 || wanted < limit ? wanted : limit;
     if (gpu->pool_bytes < ALIGNMENT)
         gpu->pool_bytes = ALIGNMENT;

@@ -150,6 +150,9 @@ static uint64_t batch_bytes(const struct df_link *link)
 static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *error)
 {
     const struct dfr_room *room = &gpu->run->devices.rooms[gpu->unit];
+    const struct dfr_device_ops *ops = gpu->device->ops;
+    const uint64_t segment = ops->segment_bytes ? ops->segment_bytes(gpu->run->devices.number[gpu->unit]) : 0;
+    const bool whole = segment == 0 || room->pool_bytes <= segment;
     struct dfm_cache_config config = {
         .space = gpu->run->memory.space,
         .memory = gpu->unit,
@@ -158,7 +161,8 @@ static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *er
         .max_pieces = n_ports,
         .max_claims = gpu->capacity,
         .unified = gpu->run->machine.platform.units[gpu->unit].unified,
-        .place = room->page ? place : NULL,
+        .segment_bytes = whole ? 0 : segment,
+        .place = room->page && whole ? place : NULL,
         .planned_bytes = room->planned_bytes,
         .scratch_bytes = room->scratch_bytes,
         .scratch_of_job_bytes = room->scratch_of_job_bytes,

@@ -1,8 +1,9 @@
 /* opencl.c - the OpenCL back end "opencl": opens and closes a device, and translates errors. The runtime calls it through the table of operations at the end of
  * this file.
  *
- * Pool:     one buffer. Its addresses are numbers: a range of the process's addresses is reserved and never touched, and the offset in that range is the offset
- *           in the buffer. Commands use sub-buffers, never the whole buffer, because the use of both at a time is undefined.
+ * Pool:     as few buffers as the driver's limit of one allows (segments). Its addresses are numbers: a range of the process's addresses is reserved and never
+ *           touched, and an offset in that range is a segment and an offset in it. Commands use sub-buffers, never a whole buffer, because the use of both at a
+ *           time is undefined.
  * Streams:  in-order command queues.
  * Files:    opencl_machine.c loads libOpenCL, finds the devices, builds programs and pins memory; opencl_work.c copies, launches and records events.
  */
@@ -78,19 +79,21 @@ static bool faulted(struct dfr_device *device)
 static int make_pool(struct cl_device *cl, uint64_t bytes, struct df_error *error)
 {
     const struct cl_machine *m = cl->machine;
+    const uint64_t n = bytes / m->most_bytes + 1;
     char doing[120];
-    cl_int status;
+    cl_int status = CL_SUCCESS;
 
-    if (bytes > m->most_bytes)
-        return dfr_error(error, DF_E_MEMORY, "%s: its pool of %.1f MiB is more than the driver gives at once, %.1f MiB (--gpu-mem takes less)", m->label,
-                         (double)bytes / MIB, (double)m->most_bytes / MIB);
     cl->pool = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (cl->pool == MAP_FAILED) {
         cl->pool = NULL;
         return dfr_error(error, DF_E_MEMORY, "%s: cannot reserve addresses for its pool of %.1f MiB", m->label, (double)bytes / MIB);
     }
     cl->pool_bytes = bytes;
-    cl->memory = dfr_cl.CreateBuffer(m->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
+    cl->segments = calloc(n, sizeof *cl->segments);
+    if (!cl->segments)
+        return dfr_error_memory(error);
+    for (uint64_t from = 0; from < bytes && status == CL_SUCCESS; from += m->most_bytes)
+        cl->segments[cl->n_segments++] = dfr_cl.CreateBuffer(m->context, CL_MEM_READ_WRITE, bytes - from < m->most_bytes ? bytes - from : m->most_bytes, NULL, &status);
     snprintf(doing, sizeof doing, "allocating its pool of %.1f MiB (--gpu-mem takes less)", (double)bytes / MIB);
     return dfr_cl_check(cl, status, doing, error);
 }
@@ -143,8 +146,10 @@ static void free_all(struct cl_device *cl)
         if (cl->streams[s].queue)
             dfr_cl.ReleaseCommandQueue(cl->streams[s].queue);
     }
-    if (cl->memory)
-        dfr_cl.ReleaseMemObject(cl->memory);
+    for (uint32_t i = 0; i < cl->n_segments; i++)
+        if (cl->segments[i])
+            dfr_cl.ReleaseMemObject(cl->segments[i]);
+    free(cl->segments);
     if (cl->pool)
         munmap(cl->pool, cl->pool_bytes);
     free(cl->pieces);
@@ -227,5 +232,6 @@ const struct dfr_device_ops dfr_opencl_ops = {
     .event_times = dfr_cl_event_times,
     .blas = cl_blas,
     .bus_id = dfr_cl_bus_id,
+    .segment_bytes = dfr_cl_segment_bytes,
     .cache_bytes = dfr_cl_cache_bytes,
 };

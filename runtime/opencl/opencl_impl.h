@@ -73,9 +73,10 @@ struct cl_device {
     struct dfr_device base;
     struct cl_machine *machine;
     bool times, faulted;
-    unsigned char *pool;                /* addresses that nobody touches: they stand for offsets in `memory` */
+    unsigned char *pool;                /* addresses that nobody touches: they stand for places in the segments */
     uint64_t pool_bytes;
-    cl_mem memory;
+    uint32_t n_segments;
+    cl_mem *segments;                   /* of most_bytes each; the last may have less */
     cl_ulong opened_ns;                 /* the device's clock when it was opened */
     uint32_t n_streams;
     struct cl_stream *streams;
@@ -107,6 +108,7 @@ uint32_t dfr_cl_count(struct df_error *error);
 int dfr_cl_describe(uint32_t index, struct df_unit *unit, struct df_error *error);
 void dfr_cl_about(uint32_t index, char *text, size_t size);
 int dfr_cl_load(uint32_t index, const struct df_functions *functions, uint32_t n, bool inexact, struct df_error *error);
+uint64_t dfr_cl_segment_bytes(uint32_t index);
 uint64_t dfr_cl_cache_bytes(uint32_t index);
 int dfr_cl_bus_id(uint32_t index, char *text, size_t size, struct df_error *error);
 void *dfr_cl_host_alloc(uint64_t bytes, struct df_error *error);

@@ -140,7 +140,6 @@ uint32_t dfr_cl_count(struct df_error *error)
     return n;
 }
 
-/* The driver gives one buffer at most, which is the pool. */
 int dfr_cl_describe(uint32_t index, struct df_unit *unit, struct df_error *error)
 {
     uint32_t n;
@@ -150,8 +149,6 @@ int dfr_cl_describe(uint32_t index, struct df_unit *unit, struct df_error *error
         return n ? dfr_error(error, DF_E_DEVICE, "there is no OpenCL device %u", index) : DF_E_DEVICE;
     snprintf(unit->name, sizeof unit->name, "%s", m->name);
     unit->memory_bytes = m->shares_memory ? dfr_memory_bytes() / SHARED_SHARE : m->memory_bytes - m->memory_bytes / OTHERS_SHARE;
-    if (unit->memory_bytes > m->most_bytes)
-        unit->memory_bytes = m->most_bytes;
     unit->memory_bytes &= ~(MIB_BYTES - 1);
     return DF_OK;
 }
@@ -164,6 +161,13 @@ void dfr_cl_about(uint32_t index, char *about, size_t size)
     text(m->id, CL_DRIVER_VERSION, driver, sizeof driver);
     dfr_cl.GetPlatformInfo(m->platform, CL_PLATFORM_VENDOR, sizeof vendor - 1, vendor, NULL);
     snprintf(about, size, "driver %s of %s; f32 %s; %s", driver, vendor, m->exact ? "with the CPU's bits" : "without the CPU's bits", m->fp64 ? "f64" : "no f64");
+}
+
+uint64_t dfr_cl_segment_bytes(uint32_t index)
+{
+    uint32_t n;
+    const struct cl_machine *m = dfr_cl_devices(&n, NULL) + index;
+    return index < n ? m->most_bytes : 0;
 }
 
 uint64_t dfr_cl_cache_bytes(uint32_t index)

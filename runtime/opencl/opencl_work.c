@@ -44,7 +44,8 @@ static const struct cl_piece *piece_of(struct cl_device *cl, const void *address
 {
     const uint64_t align = cl->machine->align, offset = (uint64_t)((const unsigned char *)address - cl->pool);
     const uint64_t from = offset / align * align, pages = (offset + bytes + PAGE - 1) / PAGE * PAGE, to = pages < cl->pool_bytes ? pages : cl->pool_bytes;
-    const cl_buffer_region region = { from, to - from };
+    const uint64_t segment = from / cl->machine->most_bytes;
+    const cl_buffer_region region = { from % cl->machine->most_bytes, to - from };
     const uint64_t key[2] = { from, to };
     cl_int status;
 
@@ -58,7 +59,7 @@ static const struct cl_piece *piece_of(struct cl_device *cl, const void *address
     for (; cl->pieces[at].bytes; at = (at + 1) % TABLE)
         if (cl->pieces[at].from == from && cl->pieces[at].bytes == region.size)
             return &cl->pieces[at];
-    cl->pieces[at] = (struct cl_piece){ from, region.size, dfr_cl.CreateSubBuffer(cl->memory, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status) };
+    cl->pieces[at] = (struct cl_piece){ from, region.size, dfr_cl.CreateSubBuffer(cl->segments[segment], CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status) };
     if (dfr_cl_check(cl, status, "making a sub-buffer", error) != DF_OK) {
         cl->pieces[at].bytes = 0;
         return NULL;

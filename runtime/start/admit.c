@@ -80,7 +80,10 @@ static int apply_memory(struct admission *a, uint32_t node, uint32_t *units, str
     uint32_t fits = *units;
 
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
-        uint64_t limit = run->devices.limit_bytes[u] / DFM_PAGE * DFM_PAGE;
+        const struct dfr_device_ops *ops = run->devices.ops[u];
+        uint64_t limit = run->devices.limit_bytes[u] / DFM_PAGE * DFM_PAGE, segment = ops->segment_bytes ? ops->segment_bytes(run->devices.number[u]) : 0;
+        if (segment && segment < limit)
+            limit = segment - DFM_PAGE; /* then an empty segment has room for the job, whatever lies in the others */
         if (!(*units >> u & 1))
             continue;
         bytes = dfr_job_own_bytes(run, u, node);

@@ -103,7 +103,11 @@ check shim-compiles ${CC:-cc} -shared -fPIC -I"$DF_SOURCE" -o shim/libOpenCL.so.
 shim() { env LD_LIBRARY_PATH="$PWD/shim" SHIM_REAL="$real" "$@"; }
 run() { shim "$@" ./flow --device=opencl --policy=all-gpu --waves=20; }
 run DFC_CACHE=none >out; same shim-runs out expected
-run SHIM_MOST=1048576 >out; same small-buffers out expected
+for most in 65536 98304; do             # the pool is in several buffers
+    run SHIM_MOST=$most >out; same "small-buffers-$most" out expected
+    shim SHIM_MOST=$most ./flow --device=opencl --policy=all-gpu --waves=20 --gpu-mem=128KiB --stats >out 2>stats; same "small-buffers-$most-evicted" out expected
+done
+shim SHIM_MOST=65536 ./flow --device=opencl --check=variants --waves=2 >out 2>variants; expect small-buffers-variants 0 'jobs of 4 kernels agree' cat variants
 sed 's/\[12, 200\]/[1200, 200]/' flow.df >large.df
 check larger-compiles "$DFC" large.df -o large
 larger() { shim SHIM_MOST=1048576 ./large --device=opencl --policy=all-gpu --waves=1 2>&1 >/dev/null; }

@@ -64,6 +64,8 @@ struct planned {
     uint64_t end, scratch, scratch_of_job;
 };
 
+static uint64_t segment_pages;          /* of pools that are made; 0: they are one piece */
+
 /* One slot of n values; value v has pages(v) pages less a few bytes. planned NULL: no places. */
 static void bench_begin_with(struct bench *b, uint32_t n, uint32_t pages_cycle, uint64_t pool_pages,
                              const struct planned *planned)
@@ -92,6 +94,7 @@ static void bench_begin_with(struct bench *b, uint32_t n, uint32_t pages_cycle, 
                                                      .memory = 1,
                                                      .device = b->device,
                                                      .pool_bytes = pool_pages * PAGE,
+                                                     .segment_bytes = segment_pages * PAGE,
                                                      .max_pieces = 8,
                                                      .max_claims = 8,
                                                      .next_use = next_use,
@@ -235,6 +238,39 @@ static void test_copies_are_made_once(void **state)
     assert_int_equal(s.d2h_copies, 0);
     assert_int_equal(s.h2d_bytes, b.bytes[0]);
     assert_int_equal(b.copied[0], 1);
+    bench_end(&b);
+}
+
+/* No block crosses the end of a segment, and a claim as large as a segment, but for a page, finds room. */
+static void test_segments(void **state)
+{
+    struct bench b;
+    uint32_t random = 7;
+
+    (void)state;
+    segment_pages = 8;
+    bench_begin(&b, 12, 3, 21);
+    segment_pages = 0;
+    for (uint32_t v = 0; v < 12; v++)
+        make_on_host(&b, v);
+    for (int n = 0; n < 300; n++) {
+        struct dfm_piece pieces[3];
+        struct dfm_claim claim = { .pieces = pieces, .tmp_bytes = PAGE * (n % 2) };
+        uint64_t pages = (uint64_t)(n % 2);
+        for (uint32_t v = rig_rand(&random) % 12; claim.n < 3; v = (v + 1) % 12) {
+            if (pages + 1 + v % 3 > 7)
+                break;
+            pages += 1 + v % 3;
+            pieces[claim.n++] = (struct dfm_piece){ .use = DFM_READ, .block = v };
+        }
+        reserve(&b, &claim);
+        for (uint32_t i = 0; i < claim.n; i++) {
+            const uint64_t from = (uint64_t)((unsigned char *)dfm_cache_address(b.cache, &pieces[i]) - (unsigned char *)b.device->ops->pool(b.device));
+            assert_int_equal(from / (8 * PAGE), (from + b.bytes[pieces[i].block] - 1) / (8 * PAGE));
+        }
+        compute(&b, &claim);
+    }
+    assert_true(stats_of(&b).evictions > 0);
     bench_end(&b);
 }
 
@@ -644,7 +680,7 @@ int main(void)
         cmocka_unit_test(test_planned_scratch), cmocka_unit_test(test_places_give_way),
         cmocka_unit_test(test_all_or_nothing), cmocka_unit_test(test_inout_takes_over), cmocka_unit_test(test_messages),
         cmocka_unit_test(test_random_jobs), cmocka_unit_test(test_many_sizes),
-        cmocka_unit_test(test_changed_pieces),
+        cmocka_unit_test(test_changed_pieces), cmocka_unit_test(test_segments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

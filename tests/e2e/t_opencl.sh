@@ -95,6 +95,21 @@ expect plan-times 0 '^times +18 measured$' "$DFC" partition flow.df --device=ope
 expect plan-others 0 '^platform +default' "$DFC" partition flow.df
 unset DFC_PROFILE
 
+# Oclgrind in the driver's place checks the kernels: these have no race, and one without its barrier has.
+icd=$(ls /usr/lib/oclgrind/liboclgrind-rt-icd.so /usr/lib/*/liboclgrind-rt-icd.so /usr/local/lib/liboclgrind-rt-icd.so 2>/dev/null | head -n 1)
+if [ -n "$icd" ]; then
+    mkdir grind; echo "$icd" >grind/oclgrind.icd
+    grind() { env OCL_ICD_VENDORS="$PWD/grind" OCLGRIND_DATA_RACES=1 DFC_CACHE=none "$@" --device=opencl --policy=all-gpu --waves=1 --gpu-mem=1MiB; }
+    head -n 1 expected >one
+    grind ./flow >out 2>said; same oclgrind out one
+    if [ -s said ]; then fail oclgrind-quiet "$(cat said)"; else pass oclgrind-quiet; fi
+    sed '/^    part\[i\] = sum;/ { n; d; }' "$programs/k.cl" >raced.cl
+    sed 's/my kernels\/k.cl/raced.cl/' flow.df >raced.df
+    check raced-compiles "$DFC" raced.df -o raced
+    grind ./raced >out 2>said
+    expect oclgrind-race 0 'data race at local memory address' cat said
+else skip oclgrind 'no liboclgrind-rt-icd.so'; fi
+
 # What drivers may lack, refuse or lose: a library between the program and the real one.
 real=$(/sbin/ldconfig -p | awk '/libOpenCL\.so\.1 .*x86-64/ { print $NF; exit }')
 case $(uname -m),${DF_SANITIZER:-},$real in x86_64,,/*) ;; *) skip shim "needs x86-64, no sanitizer, and libOpenCL.so.1: $real"; exit 0 ;; esac

@@ -75,7 +75,8 @@ static uint64_t pool_bytes_for(uint64_t memory_bytes, uint64_t most)
 static int open_and_probe(const struct dfr_device_ops *ops, uint32_t index, bool quick, struct df_unit *unit,
                           struct dfw_paths *h2d, struct dfw_paths *d2h, struct step *step, struct df_error *error)
 {
-    uint64_t pool_bytes = pool_bytes_for(unit->memory_bytes, DFW_PROBE_POOL_BYTES);
+    const uint64_t segment = ops->segment_bytes ? ops->segment_bytes(index) : 0, most = DFW_PROBE_POOL_BYTES;
+    uint64_t pool_bytes = pool_bytes_for(unit->memory_bytes, segment && segment < most ? segment : most); /* copies are of all of it */
     struct dfr_device_config config = { .unit = unit, .pool_bytes = pool_bytes, .compute_streams = 1 };
     struct dfr_device *device;
     int status = ops->open(index, &config, &device, error);

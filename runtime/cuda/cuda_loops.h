@@ -13,11 +13,6 @@
 
 #include "runtime/device/gauge.h"
 
-#define LOOP_THREADS 256u               /* of a block */
-#define LOOP_CHAINS 8u                  /* of each thread: so no operation waits for the one before */
-#define LOOP_STEPS 512u                 /* of a chain, in a turn */
-#define LOOP_READS 64u                  /* of a thread, in a turn; so for all below */
-#define LOOP_UPDATES 16u
 #define LOOP_NEVER 1.5e300
 
 struct cuda_loop {
@@ -110,22 +105,6 @@ LOOP_CODE void loop_thread(enum dfr_gauge loop, const struct cuda_loop *l, uint6
             loop_reads(loop, l, thread, turn);
         else if (loop >= DFR_GAUGE_SHARED)
             loop_update(l, loop == DFR_GAUGE_SHARED ? 0 : thread);
-}
-
-/* How much so many threads do in one turn. */
-static inline double loop_work(enum dfr_gauge loop, uint64_t length, double threads)
-{
-    switch (loop) {
-    case DFR_GAUGE_COPY:
-    case DFR_GAUGE_SCALE: return 2.0 * sizeof(double) * (double)length;
-    case DFR_GAUGE_ADD:
-    case DFR_GAUGE_TRIAD: return 3.0 * sizeof(double) * (double)length;
-    case DFR_GAUGE_F32:
-    case DFR_GAUGE_F64: return 2.0 * LOOP_STEPS * LOOP_CHAINS * threads;
-    case DFR_GAUGE_DEPENDENT: return LOOP_READS;
-    case DFR_GAUGE_RANDOM: return LOOP_READS * threads;
-    default: return LOOP_UPDATES * threads;
-    }
 }
 
 #endif

@@ -5,7 +5,8 @@
  *           touched, and an offset in that range is a segment and an offset in it. Commands use sub-buffers, never a whole buffer, because the use of both at a
  *           time is undefined.
  * Streams:  in-order command queues.
- * Files:    opencl_machine.c loads libOpenCL, finds the devices, builds programs and pins memory; opencl_work.c copies, launches and records events.
+ * Files:    opencl_machine.c loads libOpenCL, finds the devices, builds programs and pins memory; opencl_cache.c keeps what was
+ *           built; opencl_work.c copies, launches and records events; opencl_gauge.c runs benchmarks.
  */
 #include "runtime/opencl/opencl_impl.h"
 
@@ -232,6 +233,7 @@ const struct dfr_device_ops dfr_opencl_ops = {
     .event_times = dfr_cl_event_times,
     .blas = cl_blas,
     .bus_id = dfr_cl_bus_id,
+    .gauge = dfr_cl_gauge,
     .segment_bytes = dfr_cl_segment_bytes,
     .cache_bytes = dfr_cl_cache_bytes,
 };

@@ -38,6 +38,7 @@ struct cl_machine {
     cl_device_id id;
     char name[48], label[16];           /* label: "opencl0", for messages */
     uint64_t memory_bytes, most_bytes;  /* most_bytes: of one buffer */
+    uint32_t compute_units;
     uint64_t align;                     /* of where a sub-buffer begins */
     bool shares_memory;                 /* its memory is the host's */
     bool exact, fp64;                   /* DF_CL_EXACT, DF_CL_FP64 */
@@ -120,7 +121,13 @@ cl_program dfr_cl_cached(const struct cl_machine *m, uint64_t key, uint64_t chec
 /* Keeps what was built. */
 void dfr_cl_keep(uint64_t key, uint64_t check, cl_program program);
 
+/* opencl_gauge.c */
+int dfr_cl_gauge(struct dfr_device *device, enum dfr_gauge gauge, uint64_t array_bytes, uint32_t turns, uint32_t stream, double *work, struct df_error *error);
+
 /* opencl_work.c */
+/* Enqueues a kernel of a source that was loaded to the device. Ports are those of cl->launch. */
+int dfr_cl_enqueue(struct cl_device *cl, uint32_t stream, const struct df_cl_source *source, const char *kernel, const uint32_t groups[3], const uint32_t items[3],
+                   const struct df_cl_arg *args, unsigned n_args, struct df_error *error);
 /* Forgets the pieces. Work that is enqueued keeps those it uses. */
 void dfr_cl_forget_pieces(struct cl_device *cl);
 int dfr_cl_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes, uint32_t stream,

@@ -94,6 +94,7 @@ static void add_device(cl_platform_id platform, cl_device_id id)
     text(id, CL_DEVICE_NAME, m->name, sizeof m->name);
     m->memory_bytes = number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     m->most_bytes = number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE) & ~(uint64_t)(PAGE - 1);
+    m->compute_units = (uint32_t)number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
     m->align = number(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
     m->align = m->align ? m->align : 1;
     m->shares_memory = number(id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;

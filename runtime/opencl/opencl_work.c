@@ -317,6 +317,18 @@ static int launch_kernel(struct cl_device *cl, struct cl_stream *s, cl_kernel ke
     return dfr_cl_check(cl, status, "launching it", error);
 }
 
+int dfr_cl_enqueue(struct cl_device *cl, uint32_t stream, const struct df_cl_source *source, const char *kernel, const uint32_t groups[3], const uint32_t items[3],
+                   const struct df_cl_arg *args, unsigned n_args, struct df_error *error)
+{
+    cl_uint next = 0;
+    cl_kernel made = kernel_of(cl, source, kernel, error);
+    int status = made ? DF_OK : DF_E_DEVICE;
+
+    for (unsigned i = 0; i < n_args && status == DF_OK; i++)
+        status = set_argument(cl, made, &args[i], &next, error);
+    return status == DF_OK ? launch_kernel(cl, &cl->streams[stream], made, groups, items, error) : status;
+}
+
 int df_cl_launch(struct df_call *call, void *stream, const char *kernel, const uint32_t groups[3], const uint32_t items[3], const struct df_cl_arg *args,
                  unsigned n_args)
 {
@@ -324,15 +336,8 @@ int df_cl_launch(struct df_call *call, void *stream, const char *kernel, const u
     const struct df_graph *g = call->run->graph;
     const struct df_cl_source *source = g->functions[g->nodes[dfr_job_node(call->job)].kernel].opencl_source;
     struct df_error error = { "" };
-    cl_uint next = 0;
-    cl_kernel made = kernel_of(cl, source, kernel, &error);
-    int status = made ? DF_OK : DF_E_DEVICE;
 
-    for (unsigned i = 0; i < n_args && status == DF_OK; i++)
-        status = set_argument(cl, made, &args[i], &next, &error);
-    if (status == DF_OK)
-        status = launch_kernel(cl, stream, made, groups, items, &error);
-    if (status == DF_OK)
+    if (dfr_cl_enqueue(cl, (uint32_t)((struct cl_stream *)stream - cl->streams), source, kernel, groups, items, args, n_args, &error) == DF_OK)
         return DF_OK;
     if (cl->faulted)
         cl->launch_error = error;       /* the device is lost, which is not this kernel's failure */

@@ -123,6 +123,45 @@ static void test_pieces(void **state)
     ops->close(device);
 }
 
+/* Each loop runs; what STREAM's leave behind is what they say. */
+static void test_gauges(void **state)
+{
+    static double host[3][BYTES / 8];
+    struct dfr_event *event;
+    struct df_error error = { "" };
+    double work, begin_s, end_s;
+
+    (void)state;
+    need_device();
+    struct dfr_device *device = open_device();
+    unsigned char *pool = ops->pool(device);
+    assert_int_equal(ops->event_create(device, &event, &error), DF_OK);
+    for (uint32_t i = 0; i < BYTES / 8; i++)
+        host[0][i] = i;
+    for (int gauge = 0; gauge < DFR_GAUGES; gauge++) {
+        assert_int_equal(ops->copy(device, DFR_COPY_H2D, pool, host[0], BYTES, DFR_STREAM_COMPUTE, &error), DF_OK);
+        if (ops->gauge(device, (enum dfr_gauge)gauge, BYTES, 2, DFR_STREAM_COMPUTE, &work, &error) != DF_OK) {
+            assert_non_null(strstr(error.text, "lacks double")); /* then the device has none */
+            skip();
+        }
+        assert_true(work > 0);
+        assert_int_equal(ops->event_record(device, event, DFR_STREAM_COMPUTE, &error), DF_OK);
+        wait_for(device, event);
+        assert_true(ops->event_times(device, event, &begin_s, &end_s));
+        assert_true(begin_s < end_s);
+        if (gauge == DFR_GAUGE_SCALE) { /* c was copied from a, and b is three times that */
+            assert_int_equal(ops->copy(device, DFR_COPY_D2H, host[1], pool + BYTES, BYTES, DFR_STREAM_COMPUTE, &error), DF_OK);
+            assert_int_equal(ops->drain(device, &error), DF_OK);
+            for (uint32_t i = 0; i < BYTES / 8; i++)
+                assert_true(host[1][i] == 3.0 * i);
+        }
+    }
+    assert_int_equal(ops->gauge(device, DFR_GAUGE_COPY, UINT64_C(1) << 50, 1, DFR_STREAM_COMPUTE, &work, &error), DF_E_DEVICE);
+    assert_string_equal(error.text, "opencl0: its driver gives no buffer that is large enough to measure it");
+    ops->event_destroy(device, event);
+    ops->close(device);
+}
+
 /* A pool that no machine has, and a device that is not there. */
 static void test_refused(void **state)
 {
@@ -297,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_gauges),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_launch),
         cmocka_unit_test(test_wrong_launches),

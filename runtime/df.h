@@ -354,6 +354,8 @@ struct df_options {
     enum df_device_kind device;
     unsigned also;                      /* bit k: so do devices of kind k, if `device` is a kind of devices. Each of these kinds must have some */
     uint64_t gpus;                      /* bit i: device i of these kinds takes part; of several kinds, CUDA's come first, then OpenCL's. 0: all that can run the program */
+    const char *gpu_names;              /* devices that take part by the name of their back end and their number there, "opencl0,emu1"; what is no such name
+                                         * is passed over. NULL: none is named so */
     int inexact;                        /* devices may take part whose results differ from the CPU's in the last bits */
     int emu_all;                        /* every kernel with a cpu variant may run on the emulated GPU */
     int emu_check;                      /* protect blocks of the emulated GPU; default 1 */

@@ -1,6 +1,8 @@
 /* devices.c - chooses the devices of a run (devices.h). */
 #include "runtime/device/devices.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,6 +20,31 @@ static int check_named(const struct dfr_back_ends *ends, uint64_t named, uint32_
         return dfr_error(error, DF_E_DEVICE, "there is no %s device %u, only device 0", kind, most);
     return dfr_error(error, DF_E_DEVICE, "there is no %s device %u: there are %u, from 0 to %u", kind, most, present,
                      present - 1);
+}
+
+/* Is it the device with this name among names, "opencl0,emu1"? */
+static bool has_name(const char *names, const struct dfr_device_ops *ops, uint32_t number)
+{
+    char name[32];
+    const size_t n = (size_t)snprintf(name, sizeof name, "%s%u", ops->name, number);
+    for (const char *at = names; at && *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == n && strncmp(at, name, n) == 0)
+            return true;
+    return false;
+}
+
+/* Is each such name one of a device that is present? */
+static int check_names(const struct dfr_back_ends *ends, const uint32_t *present, const char *names, struct df_error *error)
+{
+    for (const char *at = names; at && *at; at += strcspn(at, ","), at += *at == ',') {
+        const size_t n = strcspn(at, "0123456789,");
+        bool there = n == 0;            /* a number */
+        for (uint32_t k = 0; k < ends->n; k++)
+            there |= strlen(ends->ops[k]->name) == n && strncmp(at, ends->ops[k]->name, n) == 0 && strtoul(at + n, NULL, 10) < present[k];
+        if (!there)
+            return dfr_error(error, DF_E_DEVICE, "there is no device %.*s here", (int)strcspn(at, ","), at);
+    }
+    return DF_OK;
 }
 
 static bool has_gpu_variants(const struct dfr_device_ops *ops, const struct df_graph *graph)
@@ -66,7 +93,7 @@ static int take(struct dfr_devices *chosen, const struct dfr_device_ops *ops, ui
     }
     chosen->n_left_out++;
     chosen->left_out = why;
-    return options->gpus ? dfr_error(error, DF_E_DEVICE, "%s", why.text) : DF_OK;
+    return dfr_devices_named(options) ? dfr_error(error, DF_E_DEVICE, "%s", why.text) : DF_OK;
 }
 
 int dfr_devices_choose(const struct dfr_back_ends *ends, const struct df_options *options, const struct df_graph *graph,
@@ -84,12 +111,15 @@ int dfr_devices_choose(const struct dfr_back_ends *ends, const struct df_options
             return dfr_error(error, DF_E_DEVICE, "no %s device: %s", ends->ops[k]->name, chosen->left_out.text);
         chosen->present += present[k];
     }
+    const bool some = dfr_devices_named(options);
     int status = chosen->present ? check_named(ends, named, chosen->present, error) : DF_OK;
+    if (status == DF_OK)
+        status = check_names(ends, present, options->gpu_names, error);
     for (uint32_t k = 0; k < ends->n; k++)
         for (uint32_t i = 0; i < present[k] && status == DF_OK; i++, index++)
-            if (chosen->n < most && (!named || (index < 64 && named >> index & 1)))
+            if (chosen->n < most && (!some || (index < 64 && named >> index & 1) || has_name(options->gpu_names, ends->ops[k], i)))
                 status = take(chosen, ends->ops[k], i, index, options, graph, error);
-    for (uint32_t k = 0; k < ends->n && options->also && !named && status == DF_OK; k++) {
+    for (uint32_t k = 0; k < ends->n && options->also && !some && status == DF_OK; k++) {
         bool has = false;
         for (uint32_t i = 0; i < chosen->n; i++)
             has |= chosen->of[i].ops == ends->ops[k];

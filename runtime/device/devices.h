@@ -1,6 +1,6 @@
 /* devices.h - chooses which devices of one or more back ends take part in a run, a check or a measurement, and how much of their memory they may use.
  *
- * Numbers:  options->gpus counts the devices of all back ends, in the order of the back ends.
+ * Numbers:  options->gpus counts the devices of all back ends, in the order of the back ends. options->gpu_names names further ones.
  *
  * Cost:     a device is initialized when it is first asked for code or for its free memory, which may take some tenths of a second. So the devices of a
  *           program without gpu variants are not asked.
@@ -34,7 +34,13 @@ struct dfr_devices {
     struct df_error inexact;            /* what a chosen device lacks for the CPU's bits, which options->inexact allows; "": nothing */
 };
 
-/* Chooses at most `most` devices: those that options->gpus names or, if it names none, all that can run the program. The program's code is loaded to them. A
+/* Do the options name devices? */
+static inline bool dfr_devices_named(const struct df_options *options)
+{
+    return options->gpus || options->gpu_names;
+}
+
+/* Chooses at most `most` devices: those that the options name or, if they name none, all that can run the program. The program's code is loaded to them. A
  * device that two back ends have is taken of the first. If options->also names further kinds, each kind must give one.
  * n_emulated: how many devices there are to be with the emulator's, which has at least one; 0: as many as it says. DF_OK with n 0: none can, and left_out says why. DF_E_DEVICE: one that was named is
  * not there, or cannot run the program. */

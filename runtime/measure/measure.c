@@ -410,7 +410,7 @@ static int find_device(const struct df_graph *graph, const struct df_options *op
     *ops = NULL;
     if (dfr_devices_first(&ends, options, graph, ops, number, &why) == DF_OK)
         return DF_OK;
-    const bool demanded = (options->device != DF_DEVICE_AUTO && options->device != DF_DEVICE_NONE) || options->gpus;
+    const bool demanded = (options->device != DF_DEVICE_AUTO && options->device != DF_DEVICE_NONE) || dfr_devices_named(options);
     if (!demanded)
         return DF_OK;
     return ends.n ? dfr_error(error, DF_E_DEVICE, "no %s device: %s", ends.ops[0]->name, why.text) : dfr_error(error, DF_E_DEVICE, "%s", ends.missing);

@@ -8,26 +8,43 @@
 #include "runtime/policy/next_use.h"
 #include "runtime/start/run_rehearse.h"
 
+/* The end of a device's name such as opencl0; NULL: it is none. */
+static const char *end_of_name(const char *text)
+{
+    static const char *const kinds[] = { "cuda", "opencl", "emu" };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const size_t n = strlen(kinds[k]), digits = strncmp(text, kinds[k], n) == 0 ? strspn(text + n, "0123456789") : 0;
+        if (digits > 0 && digits < 4 && (!text[n + digits] || text[n + digits] == ','))
+            return text + n + digits;
+    }
+    return NULL;
+}
+
 static int set_gpus(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
+    struct df_options *o = &((struct dfr_command_line *)field)->options;
     uint64_t gpus = 0;
+    const char *names = NULL;
     for (const char *at = text;; at++) {
-        char *end;
+        char *end = (char *)end_of_name(at);
+        const bool name = end;
         unsigned long number = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
-        if (!isdigit((unsigned char)*at) || (*end && *end != ','))
-            return dfr_error(error, DF_E_ARGUMENT, "%s: '%s' is not a list of device numbers; write them with commas, "
-                                                   "as in 0,2", option->name, text);
+        if (!name && (!isdigit((unsigned char)*at) || (*end && *end != ',')))
+            return dfr_error(error, DF_E_ARGUMENT, "%s: '%s' is not a list of devices; write their numbers with commas, "
+                                                   "as in 0,2, or names, as in opencl0,emu0", option->name, text);
         if (number > DFR_MAX_GPU_NUMBER)
             return dfr_error(error, DF_E_ARGUMENT, "%s: %.*s is not between 0 and %d", option->name, (int)(end - at), at,
                              DFR_MAX_GPU_NUMBER);
-        if (gpus >> number & 1)
+        if (!name && gpus >> number & 1)
             return dfr_error(error, DF_E_ARGUMENT, "%s: device %lu is named twice", option->name, number);
-        gpus |= UINT64_C(1) << number;
+        gpus |= name ? 0 : UINT64_C(1) << number;
+        names = name ? text : names;
         at = end;
         if (!*at)
             break;
     }
-    *(uint64_t *)field = gpus;
+    o->gpus = gpus;
+    o->gpu_names = names;
     return DF_OK;
 }
 
@@ -60,7 +77,7 @@ int dfr_devices_together(const struct df_options *o, struct df_error *error)
 {
     if (o->learn && o->device == DF_DEVICE_SIM)
         return dfr_error(error, DF_E_ARGUMENT, "--learn: nothing is measured in the virtual time of --device=sim");
-    if (o->gpus && (o->device == DF_DEVICE_NONE || o->device == DF_DEVICE_SIM || o->rehearse != 0))
+    if ((o->gpus || o->gpu_names) && (o->device == DF_DEVICE_NONE || o->device == DF_DEVICE_SIM || o->rehearse != 0))
         return dfr_error(error, DF_E_ARGUMENT, "--gpus: no device is opened with --%s",
                          o->rehearse != 0 ? "rehearse" : o->device == DF_DEVICE_SIM ? "device=sim" : "device=none");
     const struct dfr_policy *policy = o->policy ? dfr_policy_find(o->policy, error) : NULL;
@@ -75,7 +92,7 @@ const struct dfr_option dfr_options_device[] = {
     { "--device", "KIND[,KIND]", "auto (cuda if there is a GPU), none, emu (emulated on the host), cuda, opencl, sim (virtual time); several kinds of devices "
       "take part together, as in emu,opencl", DFR_SET_ALL(set_devices), DFR_DEVICE_WORDS },
     { "--gpus", "LIST", "the numbers of the GPUs to use, from 0, as in 0,2; of those that CUDA_VISIBLE_DEVICES leaves, if it "
-      "is set (default: all that have code in this program)", DFR_SET(set_gpus, struct dfr_command_line, options.gpus) },
+      "is set; or their names, as in opencl0,emu0 (default: all that have code in this program)", DFR_SET_ALL(set_gpus) },
     { "--gpu-mem", "SIZE", "memory to use of each GPU, as in 64MiB (default: nine tenths of it, or what others have left)", DFR_FIELD(BYTES, struct dfr_command_line, options.gpu_mem_bytes) },
     { "--evict", "auto|lru|belady", "what leaves a GPU's memory if room is needed: what was used longest ago "
       "(lru), or what is needed again last (belady; auto: belady if the policy knows that, else lru)", DFR_FIELD(WORD, struct dfr_command_line, options.evict) },

@@ -79,7 +79,7 @@ static void number_devices(struct df_run *run, const struct dfr_devices *chosen)
 static int find_devices(struct df_run *run, const struct df_platform *platform, struct df_error *error)
 {
     enum df_device_kind kind = run->options.device;
-    bool optional = kind == DF_DEVICE_AUTO && run->options.gpus == 0;
+    bool optional = kind == DF_DEVICE_AUTO && !dfr_devices_named(&run->options);
     const struct dfr_back_ends ends = dfr_back_ends_for(&run->options);
     struct dfr_devices chosen;
     uint32_t n_described = count_described(platform, true);

@@ -50,7 +50,7 @@ if grep -q emu0 stats && grep -q emu2 stats && ! grep -q emu1 stats; then pass g
 expect gpus-own-memory 0 '^pair: emu1: 8192 bytes for up to' ./pair --device=emu --platform=three.platform --policy=eager --gpus=1 --log=info
 expect gpus-too-many 1 'error: there is no emu device 3: there are 3, from 0 to 2' ./pair --device=emu --platform=three.platform --gpus=0,3
 expect gpus-only-one 1 'error: there is no emu device 1, only device 0' ./pair --device=emu --gpus=1
-expect gpus-list 2 "error: --gpus: 'all' is not a list of device numbers" ./pair --device=emu --gpus=all
+expect gpus-list 2 "error: --gpus: 'all' is not a list of devices" ./pair --device=emu --gpus=all
 expect gpus-demanded 1 'error: no (cuda|CUDA) device: ' env CUDA_VISIBLE_DEVICES= ./pair --gpus=0
 # Memory of the emulated GPU, and pinned memory, has its pages before a run, as on a GPU: no kernel pays for them. Nor does a kernel that is
 # measured: a source is called once, so it has no call to warm up.

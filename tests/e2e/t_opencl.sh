@@ -59,8 +59,9 @@ expect both-work 0 '^cpu 0 +[1-9].*[^0-9]+emu0 +[1-9]' sh -c "grep -E '^(cpu 0|e
 opencl_jobs=$(awk '/^worker/ { on = 1; next } on && NF == 0 { exit } on && !/^(cpu|emu)/ { for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+$/) { print $i; exit } }' both)
 if [ "${opencl_jobs:-0}" -gt 0 ]; then pass both-opencl-works; else fail both-opencl-works "$(cat both)"; fi
 ./flow --device=emu,opencl --policy=all-gpu --waves=20 --gpu-mem=48KiB >out; same both-little-memory out expected
-./flow --device=emu,opencl --gpus=1 --policy=all-gpu --waves=20 --stats >out 2>stats; same both-one-named out expected
+./flow --device=emu,opencl --gpus=emu0 --policy=all-gpu --waves=20 --stats >out 2>stats; same both-one-named out expected
 expect both-named 0 '^emu0 +[1-9][0-9]+ ' cat stats
+expect both-misnamed 1 'error: there is no device cuda0 here$' ./flow --device=emu,opencl --gpus=cuda0
 expect both-no-driver 1 'error: no opencl device: libOpenCL finds no driver' env OCL_ICD_VENDORS="$PWD/drivers" ./flow --device=emu,opencl
 expect both-no-code 1 'error: no OpenCL device: this program has no OpenCL code$' ./none --device=emu,opencl
 expect both-no-cuda 1 'error: no CUDA device: this program was linked without CUDA$' ./flow --device=opencl,cuda

@@ -128,6 +128,16 @@ static void several(void **state)
     assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
     assert_int_equal(chosen.n, 1);
     o.gpus = 0;
+    o.gpu_names = "two1,one0";
+    refused = imprecise = 9;
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
+    assert_int_equal(chosen.n, 2);
+    assert_ptr_equal(chosen.of[0].ops, &one);
+    assert_int_equal(chosen.of[1].index, 2);
+    o.gpu_names = "two2";
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_E_DEVICE);
+    assert_string_equal(error.text, "there is no device two2 here");
+    o.gpu_names = NULL;
     one.count = count_none;
     assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_E_DEVICE);
     assert_string_equal(error.text, "no one device: no driver");

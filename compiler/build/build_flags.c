@@ -77,7 +77,7 @@ void dfc_flags_add_for_linking(const struct dfc_program *p, struct dfc_list *arg
         for (size_t i = 0; i < words.n; i++)
             if (p->units[u].kind == DFC_CODE_CUDA)
                 add_host_options(words.items[i], argv);
-            else if (is_for_linking_too(words.items[i]))
+            else if (p->units[u].kind != DFC_CODE_OPENCL && is_for_linking_too(words.items[i]))
                 dfc_list_add(argv, "%s", words.items[i]);
         argv->failed |= words.failed;
         dfc_list_free(&words);

@@ -85,7 +85,7 @@ static bool add_file(struct dfc_program *p, const char *dir, const char *as_writ
         return false;
     p->units[p->n_units - 1].of_std = of_std;
     p->units[p->n_units - 1].dir = dir;
-    p->units[p->n_units - 1].flags = flags && kind != DFC_CODE_OPENCL ? flags->s : NULL; /* these are for OpenCL's compilers */
+    p->units[p->n_units - 1].flags = flags ? flags->s : NULL;
     return true;
 }
 
@@ -468,7 +468,8 @@ static void add_for_main(const struct dfc_build_unit *unit, struct dfc_list *arg
 static void command(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
 {
     (unit->kind == DFC_CODE_CUDA ? command_cu : command_c)(p, unit, argv);
-    dfc_flags_add(unit, argv);
+    if (unit->kind != DFC_CODE_OPENCL)  /* whose flags are for OpenCL's compilers */
+        dfc_flags_add(unit, argv);
     add_for_formulas(p, unit, argv);
     add_for_main(unit, argv);
     dfc_list_add(argv, "-c");
@@ -536,7 +537,7 @@ static bool print_log(const char *path)
 static void note_flags(const struct dfc_program *p, const struct dfc_build_unit *failed)
 {
     for (size_t u = 0; u < p->n_units && !failed->flags; u++)
-        if (p->units[u].flags && p->units[u].path && (p->units[u].kind == DFC_CODE_CUDA) == (failed->kind == DFC_CODE_CUDA)) {
+        if (p->units[u].flags && p->units[u].path && p->units[u].kind != DFC_CODE_OPENCL && (p->units[u].kind == DFC_CODE_CUDA) == (failed->kind == DFC_CODE_CUDA)) {
             dfc_note("flags \"%s\" are for '%s' alone: each file has flags of its own after its name, and dfc's --cflags are for all",
                      p->units[u].flags, p->units[u].path);
             return;
@@ -575,10 +576,9 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
 
 /* Compiles the kernels of a .cl file with the first driver that is here, if there is one: on another machine they are compiled when the program starts. Its log is
  * printed. */
-static bool opencl_compiles(const struct dfc_program *p, const struct dfc_build_unit *unit)
+static bool opencl_compiles(const struct dfc_build_unit *unit)
 {
     const struct dfr_device_ops *ops = dfr_back_end_of(DF_DEVICE_OPENCL);
-    const struct dfl_expr *flags = dfc_opencl_flags(p->loaded->front, unit->path);
     struct df_error error = { "" };
     char *text = NULL;
     size_t n;
@@ -587,7 +587,7 @@ static bool opencl_compiles(const struct dfc_program *p, const struct dfc_build_
         return true;
     bool good = dfc_emit_opencl_text(out, unit->path);
     good = fclose(out) == 0 && good;
-    const struct df_cl_source source = { .name = unit->path, .text = text, .bytes = n, .options = flags ? flags->s : NULL };
+    const struct df_cl_source source = { .name = unit->path, .text = text, .bytes = n, .options = unit->flags };
     const struct df_functions functions = { .opencl_source = &source };
     if (good && ops->load(0, &functions, 1, true, &error) != DF_OK) {
         dfc_error("%s", error.text);
@@ -639,7 +639,7 @@ bool dfc_units_compile(struct dfc_program *p)
     if (runs)
         dfc_jobs_run(jobs, n, cores > 1 ? (unsigned)cores : 1);
     for (size_t i = 0; i < n; i++) {
-        bool done = runs && compiled(p, of[i].unit, &jobs[i]) && (of[i].unit->kind != DFC_CODE_OPENCL || opencl_compiles(p, of[i].unit));
+        bool done = runs && compiled(p, of[i].unit, &jobs[i]) && (of[i].unit->kind != DFC_CODE_OPENCL || opencl_compiles(of[i].unit));
         of[i].unit->cpu_s = jobs[i].cpu_s;
         if (done && of[i].entry)
             dfc_object_put(p, of[i].unit, of[i].entry);

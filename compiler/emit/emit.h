@@ -90,8 +90,6 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *header,
 bool dfc_emit_opencl(FILE *out, const struct dfc_front *front, const char *header, const char *path);
 /* Prints the text that drivers get. Returns false if that was reported, or if there is no memory. */
 bool dfc_emit_opencl_text(FILE *out, const char *path);
-/* What the .df gives to the compilers of the .cl file; NULL: nothing. */
-const struct dfl_expr *dfc_opencl_flags(const struct dfc_front *front, const char *path);
 /* Prints declarations of what the units of .cl files have of the kernel, or what struct df_functions is to have of it. */
 void dfc_emit_opencl_functions(FILE *out, const struct dfc_kernel_code *code, const char *name, bool declares);
 /* Reads a user's file without its byte order mark. Returns false if that was reported. The caller frees the text in either case. */

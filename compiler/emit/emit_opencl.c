@@ -51,7 +51,7 @@ bool dfc_emit_opencl_text(FILE *out, const char *path)
     return good;
 }
 
-const struct dfl_expr *dfc_opencl_flags(const struct dfc_front *front, const char *path)
+static const struct dfl_expr *flags_of(const struct dfc_front *front, const char *path)
 {
     for (size_t i = 0; i < front->n_kernels; i++)
         if (dfc_variant_is_of(&front->kernels[i], front->kernels[i].opencl, path))
@@ -61,7 +61,7 @@ const struct dfl_expr *dfc_opencl_flags(const struct dfc_front *front, const cha
 
 static bool emit_source(FILE *out, const struct dfc_front *front, const char *path)
 {
-    const struct dfl_expr *flags = dfc_opencl_flags(front, path);
+    const struct dfl_expr *flags = flags_of(front, path);
     char *text = NULL;
     size_t n;
     FILE *to = open_memstream(&text, &n);

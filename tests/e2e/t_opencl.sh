@@ -5,6 +5,7 @@ mkdir 'my kernels'
 cp "$programs/k.cl" 'my kernels'; cp "$programs/flow.df" .
 check compiles "$DFC" flow.df -o flow -MD
 expect dependencies 0 'my\\ kernels/k.cl' cat flow.d
+expect identity 0 '^flags k\.cl -DPLUS=0\.25f$' grep -a -o 'flags k[.]cl -DPLUS=0[.]25f' flow
 ./flow --device=none --waves=20 >expected
 expect prints 0 '^19 [0-9a-f]{16} ' cat expected
 ./flow --device=emu --policy=all-gpu --waves=20 >out; same emulated out expected

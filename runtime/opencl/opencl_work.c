@@ -275,15 +275,25 @@ static const struct dfr_range *port_at(const struct cl_device *cl, const void *a
     return NULL;
 }
 
+/* Sets one parameter; *next is its number, and then the one after it. */
+static int set_parameter(struct cl_device *cl, cl_kernel kernel, cl_uint *next, size_t bytes, const void *value, struct df_error *error)
+{
+    const cl_int status = dfr_cl.SetKernelArg(kernel, *next, bytes, value);
+    char doing[48];
+
+    if (status != CL_SUCCESS) {
+        snprintf(doing, sizeof doing, "setting parameter %u of a kernel", *next);
+        return dfr_cl_check(cl, status, doing, error);
+    }
+    ++*next;
+    return DF_OK;
+}
+
 /* Sets the parameters of one argument; *next is the first of them, and then the one after them. */
 static int set_argument(struct cl_device *cl, cl_kernel kernel, const struct df_cl_arg *arg, cl_uint *next, struct df_error *error)
 {
-    char doing[48];
-    cl_int status;
-
-    snprintf(doing, sizeof doing, "setting parameter %u of a kernel", *next);
     if (!arg->port)
-        return dfr_cl_check(cl, dfr_cl.SetKernelArg(kernel, (*next)++, arg->bytes, arg->value), doing, error);
+        return set_parameter(cl, kernel, next, arg->bytes, arg->value, error);
     const struct dfr_range *port = port_at(cl, arg->port);
     if (!port)
         return dfr_error(error, DF_E_ARGUMENT, "parameter %u of a kernel is no port of it", *next);
@@ -294,10 +304,8 @@ static int set_argument(struct cl_device *cl, cl_kernel kernel, const struct df_
     if (from % (arg->bytes ? arg->bytes : from + 1))
         return dfr_error(error, DF_E_ARGUMENT, "port '%s' begins at byte %zu of its memory here, where a kernel of OpenCL cannot be given a pointer to", port->port, from);
     const cl_long first = arg->bytes ? (cl_long)(from / arg->bytes) + arg->first : 0;
-    status = dfr_cl.SetKernelArg(kernel, (*next)++, sizeof piece->memory, &piece->memory);
-    if (status == CL_SUCCESS && arg->bytes)
-        status = dfr_cl.SetKernelArg(kernel, (*next)++, sizeof first, &first);
-    return dfr_cl_check(cl, status, doing, error);
+    int status = set_parameter(cl, kernel, next, sizeof piece->memory, &piece->memory, error);
+    return status == DF_OK && arg->bytes ? set_parameter(cl, kernel, next, sizeof first, &first, error) : status;
 }
 
 static int launch_kernel(struct cl_device *cl, struct cl_stream *s, cl_kernel kernel, const uint32_t groups[3], const uint32_t items[3], struct df_error *error)

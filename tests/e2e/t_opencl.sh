@@ -67,6 +67,24 @@ expect both-no-driver 1 'error: no opencl device: libOpenCL finds no driver' env
 expect both-no-code 1 'error: no OpenCL device: this program has no OpenCL code$' ./none --device=emu,opencl
 expect both-no-cuda 1 'error: no CUDA device: this program was linked without CUDA$' ./flow --device=opencl,cuda
 
+# A library, called from Python: sessions of one process on different devices.
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null && [ -z "${DF_SANITIZER:-}" ]; then
+    cat >lib.df <<'X'
+kernel scale(in a: f32[h, w], out b: f32[h, w]; by: f32)
+    cpu {{ for (size_t i = 0; i < h * w; i++) b[i] = a[i] * by + 0.25f; }}
+    gpu "my kernels/k.cl" flags "-DPLUS=0.25f": scale<<<(w + 15) / 16, h, 16, 1>>>(w, a, b, by);
+graph twice(in a: f32[h, w], out c: f32[h, w]) { b = scale(a, by = 3.0); c = scale(b, by = 0.5); }
+X
+    cat >use.py <<'X'
+import dfc, numpy
+a = numpy.arange(600, dtype=numpy.float32).reshape(15, 40)
+kinds = ["none", "opencl", "emu,opencl", "opencl"]
+graphs = [dfc.compile("lib.df", "twice", options=f"--device={kind}" + (" --policy=all-gpu" if kind != "none" else "")) for kind in kinds]
+print(all((g(a + n) == graphs[0](a + n)).all() for g in graphs for n in range(3)), [w["name"] for w in graphs[2].stats["workers"] if w["name"] == "emu0"])
+X
+    expect library 0 "^True \\['emu0'\\]$" env PATH="$(dirname "$DFC"):$PATH" PYTHONPATH="$DF_BUILD/share/dfc/python" /usr/bin/python3 use.py
+else skip library 'no NumPy, or a sanitizer'; fi
+
 # A class of a platform that is neither cpu nor gpu is an OpenCL device: costs decide which class gets the jobs.
 cat >three.df <<'X'
 platform three {

@@ -333,6 +333,7 @@ unit = $(addprefix $(BUILDDIR)/tests/test_,$(1))
 NEEDS_e2e-fuzz := $(FUZZ) $(BUILDDIR)/tests/make_seeds
 NEEDS_e2e-formulas := $(BUILDDIR)/tests/formula_oracle
 NEEDS_e2e-fuse := $(NEEDS_e2e-formulas)
+NEEDS_e2e-opencl := $(if $(HAVE_OPENCL),$(call unit,opencl))
 NEEDS_e2e-cuda := $(call unit,cuda)
 NEEDS_e2e-cuda_versions := $(call unit,cuda_streams cuda_mock cuda_machine)
 NEEDS_e2e-gpu_kit := $(call unit,cuda emu) $(if $(CUDA_HOME),$(BUILDDIR)/gpu/dfc)

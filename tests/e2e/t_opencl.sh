@@ -142,6 +142,8 @@ for n in 1 2 30; do
     expect "lost-$n" 1 'opencl0: launching it: CL_OUT_OF_RESOURCES \(-5\)' run SHIM_LOST=$n
     expect "fault-$n" 1 'opencl0: work that was given to it failed: an error that only its driver knows \(-9999\)' run SHIM_FAULT=$n
 done
+inexact() { shim SHIM_INEXACT=1 CMOCKA_MESSAGE_OUTPUT=STDOUT "$DF_BUILD/tests/test_opencl" 2>&1; }
+expect inexact 0 'lacks denormals or correctly rounded division of float' inexact # and what --inexact does then is that test's
 run SHIM_INEXACT=1 >out; same own-kernels-on-inexact out expected # what a .cl file needs is its author's matter
 
 # What is measured of OpenCL's devices is kept apart, and planned with where they are asked for.

@@ -75,6 +75,7 @@ long() { [ -n "${DF_LONG:-}" ]; }
 
 # Does this dfc have OpenCL, and a driver here a device? If not, the test NAME is skipped.
 have_opencl() { # NAME
+    if grep -q fsanitize=thread "$DF_BUILD/obj/flags"; then skip "$1" "drivers synchronise out of the thread sanitizer's sight"; return 1; fi
     local said; said=$("$DFC" doctor --quick | grep ' OpenCL ')
     case $said in '  ok '*) ;; *) skip "$1" "no OpenCL device: $said"; false ;; esac
 }

@@ -21,6 +21,7 @@ sed 's/ + PLUS;/ + PLUSS;/' "$programs/k.cl" >wrong.cl
 sed 's/my kernels\/k.cl/wrong.cl/' flow.df >wrong.df
 check compiled-later env OCL_ICD_VENDORS="$PWD/drivers" "$DFC" wrong.df -o wrong
 have_opencl runs || exit 0
+sanitized=$(grep -c fsanitize "$DF_BUILD/obj/flags")
 expect error-at-start 1 'wrong: error: no opencl device: opencl0: its driver cannot compile wrong.cl: .*wrong.cl:7:[0-9]+: ' ./wrong --device=opencl
 expect error-at-compile 1 'dfc: error: opencl0: its driver cannot compile wrong.cl: .*wrong.cl:7:[0-9]+: ' "$DFC" wrong.df -o wrong --no-cache
 sed -e 's/by);$/w);/' -e 's/scale<<</scales<<</' -e 's/h \* w \/ from, from>>>/h - 12, from>>>/' flow.df >launches.df
@@ -68,7 +69,7 @@ expect both-no-code 1 'error: no OpenCL device: this program has no OpenCL code$
 expect both-no-cuda 1 'error: no CUDA device: this program was linked without CUDA$' ./flow --device=opencl,cuda
 
 # A library, called from Python: sessions of one process on different devices.
-if /usr/bin/python3 -c 'import numpy' 2>/dev/null && [ -z "${DF_SANITIZER:-}" ]; then
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null && [ $sanitized = 0 ]; then
     cat >lib.df <<'X'
 kernel scale(in a: f32[h, w], out b: f32[h, w]; by: f32)
     cpu {{ for (size_t i = 0; i < h * w; i++) b[i] = a[i] * by + 0.25f; }}
@@ -122,7 +123,7 @@ else skip oclgrind 'no liboclgrind-rt-icd.so'; fi
 
 # What drivers may lack, refuse or lose: a library between the program and the real one.
 real=$(/sbin/ldconfig -p | awk '/libOpenCL\.so\.1 .*x86-64/ { print $NF; exit }')
-case $(uname -m),${DF_SANITIZER:-},$real in x86_64,,/*) ;; *) skip shim "needs x86-64, no sanitizer, and libOpenCL.so.1: $real"; exit 0 ;; esac
+case $(uname -m),$sanitized,$real in x86_64,0,/*) ;; *) skip shim "needs x86-64, no sanitizer, and libOpenCL.so.1: $real"; exit 0 ;; esac
 mkdir shim
 check shim-compiles ${CC:-cc} -shared -fPIC -Wl,-z,nodelete -Wl,-soname,libOpenCL.so.1 -I"$DF_SOURCE" -o shim/libOpenCL.so.1 "$programs/shim.c" -ldl
 shim() { env LD_LIBRARY_PATH="$PWD/shim" SHIM_REAL="$real" "$@"; }

@@ -14,7 +14,8 @@
 #include "runtime/engine/engine.h"
 
 #define PAGE 4096u
-#define TABLE 4096u                     /* places for pieces; at three quarters it is emptied */
+#define TABLE 4096u                     /* places for pieces; before a command it is emptied if half of them are taken, so it has room for those of the command: a kernel
+                                         * has at most some hundred parameters */
 
 struct cl_mark {                        /* an event */
     cl_event first, last;               /* of the work before it; NULL: there was none */
@@ -39,6 +40,13 @@ void dfr_cl_forget_pieces(struct cl_device *cl)
     cl->n_pieces = 0;
 }
 
+/* Called before each command: a piece that it uses stays until it is enqueued. */
+static void make_room(struct cl_device *cl)
+{
+    if (cl->n_pieces >= TABLE / 2)
+        dfr_cl_forget_pieces(cl);
+}
+
 /* The piece of the pool in which these bytes lie. NULL: *error says why. */
 static const struct cl_piece *piece_of(struct cl_device *cl, const void *address, uint64_t bytes, struct df_error *error)
 {
@@ -53,8 +61,6 @@ static const struct cl_piece *piece_of(struct cl_device *cl, const void *address
         dfr_error_memory(error);
         return NULL;
     }
-    if (cl->n_pieces >= TABLE / 4 * 3)
-        dfr_cl_forget_pieces(cl);
     uint32_t at = dfr_hash_fold(dfr_hash(0, key, sizeof key)) % TABLE;
     for (; cl->pieces[at].bytes; at = (at + 1) % TABLE)
         if (cl->pieces[at].from == from && cl->pieces[at].bytes == region.size)
@@ -99,6 +105,7 @@ static int copy_one(struct cl_device *cl, enum dfr_copy kind, void *to, const vo
     cl_event event = NULL;
     cl_int status;
 
+    make_room(cl);
     if (kind != DFR_COPY_H2D && !(source = piece_of(cl, from, bytes, error)))
         return DF_E_DEVICE;
     cl_mem source_memory = kind != DFR_COPY_H2D ? source->memory : NULL;
@@ -332,6 +339,7 @@ int dfr_cl_enqueue(struct cl_device *cl, uint32_t stream, const struct df_cl_sou
     cl_kernel made = kernel_of(cl, source, kernel, error);
     int status = made ? DF_OK : DF_E_DEVICE;
 
+    make_room(cl);
     for (unsigned i = 0; i < n_args && status == DF_OK; i++)
         status = set_argument(cl, made, &args[i], &next, error);
     return status == DF_OK ? launch_kernel(cl, &cl->streams[stream], made, groups, items, error) : status;

@@ -234,6 +234,26 @@ static void test_faults_elsewhere_go_to_the_previous_handler(void **state)
     munmap(guarded, PAGE);
 }
 
+/* A handler that was put over the emulator's may call it, so the emulator's stays, and a device that is opened then puts none over that. */
+static void test_a_handler_over_ours_stays(void **state)
+{
+    struct sigaction own = {.sa_handler = own_handler}, before, ours, now;
+    struct rig rig;
+
+    (void)state;
+    sigaction(SIGSEGV, NULL, &before);
+    rig_open(&rig, &free_links, 1, true);
+    sigaction(SIGSEGV, &own, &ours);
+    rig.ops->close(rig.device);
+    rig_open(&rig, &free_links, 1, true);
+    sigaction(SIGSEGV, NULL, &now);
+    assert_true(now.sa_handler == own_handler);
+    sigaction(SIGSEGV, &ours, NULL);
+    rig.ops->close(rig.device);
+    sigaction(SIGSEGV, NULL, &now);
+    assert_ptr_equal(now.sa_sigaction, before.sa_sigaction);
+}
+
 /* Code on the CPU that touches the pool ends the process as a fault does, after one line that says what happened. */
 static void test_cpu_code_in_the_pool_is_reported(void **state)
 {
@@ -277,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_two_devices),
         cmocka_unit_test(test_copy_of_a_block_in_use),
         cmocka_unit_test(test_faults_elsewhere_go_to_the_previous_handler),
+        cmocka_unit_test(test_a_handler_over_ours_stays),
         cmocka_unit_test(test_cpu_code_in_the_pool_is_reported),
     };
 

@@ -100,7 +100,8 @@ PARSER_OBJ := $(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o
 LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_HOME),$(LIB)/libdf-cuda.a)
 # Programs load it when they run on many machines; it is built by the site's own MPI, and libdf knows nothing of it but an interface.
 MPI_PLUGIN := $(if $(MPICC),$(LIB)/libdf-mpi.so)
-HEADERS := $(INC)/df.h $(INC)/df_cuda.h $(INC)/df_opencl.h $(INC)/df_io.h $(INC)/df_math.h $(INC)/df_formula.h $(INC)/df_formula_gpu.h $(INC)/df_strips.h $(INC)/df_plan.h
+HEADERS := $(INC)/df.h $(INC)/df_cuda.h $(INC)/df_opencl.h $(INC)/df_io.h $(INC)/df_math.h $(INC)/df_formula.h $(INC)/df_formula_gpu.h $(INC)/df_formula_host.h \
+           $(INC)/df_opencl_c.h $(INC)/df_strips.h $(INC)/df_plan.h
 # What programs import, and dfc compiles into them.
 STD_COPIED := $(addprefix $(STD)/,$(notdir $(wildcard runtime/std/*.c runtime/std/*.cu runtime/std/*.h runtime/std/*.df)))
 STD_DF := $(addprefix $(STD)/,raw.df npy.df png.df tiff.df csv.df records.df)
@@ -275,6 +276,8 @@ $(INC)/df_io.h: runtime/df_io.h
 $(INC)/df_math.h: runtime/df_math.h
 $(INC)/df_formula.h: runtime/df_formula.h
 $(INC)/df_formula_gpu.h: runtime/df_formula_gpu.h
+$(INC)/df_formula_host.h: runtime/df_formula_host.h
+$(INC)/df_opencl_c.h: runtime/df_opencl_c.h
 $(INC)/df_strips.h: runtime/df_strips.h
 $(INC)/df_plan.h: partition/df_plan.h
 $(HEADERS):

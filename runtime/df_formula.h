@@ -1,7 +1,7 @@
 /* df_formula.h - the operations of formulas, for the code that dfc makes of them: integer arithmetic that is defined for
  * all operands, conversions, borders, and the order in which long reductions take their terms.
  *
- * One text:  C11, C++ and CUDA C++ read this file. On every device the same operands give the same bits; of a NaN, sign and
+ * One text:  C11, C++, CUDA C++ and OpenCL C read this file. On every device the same operands give the same bits; of a NaN, sign and
  *            payload are not promised.
  * Compile:   as df_math.h says.
  * Types:     u8 is uint8_t, u16 uint16_t, u32 uint32_t, i8 int8_t, i16 int16_t, i32 int32_t, i64 int64_t, f32 float, f64 double, f16 the bits of an IEEE binary16.
@@ -11,8 +11,12 @@
 #ifndef DF_FORMULA_H
 #define DF_FORMULA_H
 
+#ifdef __OPENCL_C_VERSION__
+#include <df_opencl_c.h>
+#else
 #include <stdint.h>
 #include <stddef.h>
+#endif
 
 /* gcc makes jumps of `a < b ? a : b`, and threads them through what follows. When it makes a vector of that, each way stands
  * there by itself. If it orders instructions before it chooses registers (level 4), it shall not use up more than there are:
@@ -32,7 +36,11 @@
 #endif
 
 /* Instead of C's INT64_C, INT64_MAX and INT64_MIN: generated code uses no macro that a user's name might be (it undefines those). */
+#ifdef __OPENCL_C_VERSION__
+#define DF_LONG(n) ((int64_t)n##L)
+#else
 #define DF_LONG(n) ((int64_t)n##LL)
+#endif
 #define DF_MOST_I64 DF_LONG(9223372036854775807)
 #define DF_LEAST_I64 (-DF_MOST_I64 - 1)
 
@@ -45,6 +53,7 @@
 
 /* ---- the state of a job ---- */
 
+#ifndef __OPENCL_C_VERSION__
 DF_OP int df_beyond(const size_t *dims, unsigned n, int64_t limit)
 {
     for (unsigned i = 0; i < n; i++)
@@ -103,8 +112,10 @@ DF_OP unsigned df_float_begin(void)
 DF_OP void df_float_end(unsigned before) { fesetround((int)before); }
 #endif
 #endif
+#endif
 
 /* Builtins of C for both types. */
+#ifndef __OPENCL_C_VERSION__
 #define df_abs_f32 __builtin_fabsf
 #define df_abs_f64 __builtin_fabs
 #define df_sqrt_f32 __builtin_sqrtf
@@ -119,17 +130,18 @@ DF_OP void df_float_end(unsigned before) { fesetround((int)before); }
 #define df_trunc_f64 __builtin_trunc
 #define df_fma_f32 __builtin_fmaf
 #define df_fma_f64 __builtin_fma
+#endif
 /* Negation of an fma, by its bits: of -fma(a, b, c) gcc makes -(a * b) - c, which is 0 where the result is -0. */
 DF_OP float df_neg_f32(float a)
 {
     union { float f; uint32_t u; } v = { a };
-    v.u ^= UINT32_C(1) << 31;
+    v.u ^= 0x80000000u;
     return v.f;
 }
 DF_OP double df_neg_f64(double a)
 {
     union { double f; uint64_t u; } v = { a };
-    v.u ^= UINT64_C(1) << 63;
+    v.u ^= 0x8000000000000000u;
     return v.f;
 }
 
@@ -169,9 +181,23 @@ DF_OPAQUE(f64, double, "+d")
 #define df_opaque_i32(a) (a)
 #define df_opaque_i64(a) (a)
 
+/* which ? a : b; of reals OpenCL has a function for it. */
+#define DF_CHOOSE(which, a, b) ((which) ? (a) : (b))
+#ifdef __OPENCL_C_VERSION__
+#define DF_CHOOSE_f32 df_select_f32
+#define DF_CHOOSE_f64 df_select_f64
+#else
+#define DF_CHOOSE_f32 DF_CHOOSE
+#define DF_CHOOSE_f64 DF_CHOOSE
+#endif
+#define DF_CHOOSE_u8 DF_CHOOSE
+#define DF_CHOOSE_u16 DF_CHOOSE
+#define DF_CHOOSE_i32 DF_CHOOSE
+#define DF_CHOOSE_i64 DF_CHOOSE
+
 #define DF_ORDERED_OPS(name, type)                                                                                           \
-    DF_OP type df_min_##name(type a, type b) { return df_opaque_##name(a) < b ? a : b; }                                     \
-    DF_OP type df_max_##name(type a, type b) { return df_opaque_##name(a) > b ? a : b; }
+    DF_OP type df_min_##name(type a, type b) { return DF_CHOOSE_##name(df_opaque_##name(a) < b, a, b); }                     \
+    DF_OP type df_max_##name(type a, type b) { return DF_CHOOSE_##name(df_opaque_##name(a) > b, a, b); }
 DF_ORDERED_OPS(u8, uint8_t)
 DF_ORDERED_OPS(u16, uint16_t)
 DF_ORDERED_OPS(i32, int32_t)
@@ -255,7 +281,7 @@ DF_OP int64_t df_i64_of_f64(double a)
     double whole = (low + 4503599627370496.0) - 4503599627370496.0;
     double rounded = size < 4503599627370496.0 ? (a < 0 ? -whole : whole) : a;
     int64_t inside = (int64_t)(size < 9223372036854775808.0 ? rounded + 0.0 : 0);
-    return size < 9223372036854775808.0 ? inside : a > 0 ? INT64_MAX : a < 0 ? INT64_MIN : 0;
+    return size < 9223372036854775808.0 ? inside : a > 0 ? DF_MOST_I64 : a < 0 ? DF_LEAST_I64 : 0;
 }
 DF_OP int64_t df_i64_of_f32(float a) { return df_i64_of_f64(a); }
 DF_OP int64_t df_u32_of_f64(double a)
@@ -285,6 +311,7 @@ DF_OP int32_t df_i32_of_i64(int64_t a)
 
 /* ---- four elements of four bytes that lie side by side, for each column of a strip ---- */
 
+#ifndef __OPENCL_C_VERSION__            /* the code for GPUs has none of them */
 /* DF_FOUR is where element k of column i is, in an array with room for so many columns. DF_FOURS fills the array for i from
  * `from` to below `to`: `first`, an expression of i, points at the first of the four. With AVX2 each of the four has a row
  * of its own: gcc would take apart what lies side by side by instructions that cross the halves of a register, and these
@@ -340,6 +367,7 @@ DF_OP void df_turn_fours(void *array, ptrdiff_t columns, const void *const first
             __builtin_memcpy(array + 4 * (i - (from)), first, 4 * sizeof *array);                                            \
     } while (0)
 #endif
+#endif
 
 /* The zero of x + 0.0 and 0.0 - x. From version 12 on, gcc takes 0.0 - (double)i for -(double)i, which is -0.0 where i is 0; and it makes 0.0 - (double)i of
  * -(double)i + 0.0. It does so before it inlines functions, so it does not see what this one returns. */
@@ -348,10 +376,10 @@ DF_OP double df_zero_f64(void) { return 0.0; }
 
 /* ---- f16 ---- */
 
-DF_OP float df_f32_of_f16(uint16_t half)
+DF_OP float df_f32_of_f16(uint16_t bits)
 {
     union { uint32_t u; float f; } v, w;
-    uint32_t sign = (uint32_t)(half & 0x8000u) << 16, rest = half & 0x7fffu;
+    uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
     v.u = (rest << 13) + (rest >= 0x7c00u ? 0x70000000u : 0x38000000u);
     w.u = 0x33800000u; /* 2^-24, the unit of denormal numbers */
     w.f = (float)(int32_t)rest * w.f;
@@ -369,8 +397,8 @@ DF_OP uint16_t df_f16_of_f32(float a)
     w.u = rest < 0x38800000u ? rest : 0;
     w.f += 0.5f; /* its unit is 2^-24 */
     uint32_t small = w.u - 0x3f000000u;
-    uint32_t half = rest > 0x7f800000u ? 0x7e00u : rest >= 0x477ff000u ? 0x7c00u : rest < 0x38800000u ? small : normal;
-    return (uint16_t)(half | sign);
+    uint32_t bits = rest > 0x7f800000u ? 0x7e00u : rest >= 0x477ff000u ? 0x7c00u : rest < 0x38800000u ? small : normal;
+    return (uint16_t)(bits | sign);
 }
 
 /* By way of f32, rounded to odd, so that the second rounding is the only one. */
@@ -425,6 +453,7 @@ DF_OP void df_order(int64_t *low, int64_t *high, int64_t width)
     *low = *low < width ? *low : width;
     *high = *high > *low ? *high : *low;
 }
+#ifndef __OPENCL_C_VERSION__
 /* ---- pieces of a row: columns from low to high ----
  *
  * Most of them are computed from one on whose element is at a multiple of 64 bytes, and as many times `lanes` as possible: so loops of vectors have no rest,
@@ -445,6 +474,8 @@ DF_OP int64_t df_next_piece(int64_t at, int64_t low, int64_t high, int64_t lanes
     return at == low && skew ? low + skew : df_piece_end(at, low, high, lanes, skew) < high ? high - lanes : high;
 }
 
+#endif
+
 /* ---- long reductions: blocks of 1,024 values, 16 lanes each; results of blocks likewise ---- */
 
 #define DF_BLOCK 1024
@@ -461,21 +492,19 @@ DF_OP int df_levels_above(const uint32_t *n, unsigned level)
 
 /* Bit l: lane l has a value. */
 DF_OP uint32_t df_first_lanes(int64_t n) { return n < DF_LANES ? (1u << n) - 1 : (1u << DF_LANES) - 1; }
-DF_OP uint32_t df_mask(const int *has)
-{
-    uint32_t mask = 0;
-    for (int l = 0; l < DF_LANES; l++)
-        mask |= (uint32_t)(has[l] != 0) << l;
-    return mask;
-}
+#define DF_MASK(function, flag)                                                                                              \
+    DF_OP uint32_t function(const flag *has)                                                                                 \
+    {                                                                                                                        \
+        uint32_t mask = 0;                                                                                                   \
+        for (int l = 0; l < DF_LANES; l++)                                                                                   \
+            mask |= (uint32_t)(has[l] != 0) << l;                                                                            \
+        return mask;                                                                                                         \
+    }
+DF_MASK(df_mask, int)
 
-/* Lane l takes l + 8, then l + 4, l + 2, l + 1. Bit l of `has`: lane l has a value. One without takes no part. */
-#define DF_LANE_OPS(name, type, JOIN)                                                                                        \
-    struct df_lanes_##name {                                                                                                 \
-        type lane[DF_LEVELS][DF_LANES];                                                                                      \
-        uint32_t has[DF_LEVELS], n[DF_LEVELS];                                                                               \
-    };                                                                                                                       \
-    DF_OP type df_tree_##name(type *lane, uint32_t has)                                                                      \
+/* Lane l takes l + 8, then l + 4, l + 2, l + 1. Bit l of `has`: lane l has a value. One without takes no part. `element`: the type, and where lanes are. */
+#define DF_TREE(function, type, element, JOIN)                                                                               \
+    DF_OP type function(element *lane, uint32_t has)                                                                         \
     {                                                                                                                        \
         for (unsigned apart = DF_LANES / 2; apart; apart /= 2)                                                               \
             for (unsigned l = 0; l < apart; l++)                                                                             \
@@ -484,7 +513,14 @@ DF_OP uint32_t df_mask(const int *has)
                     has |= 1u << l;                                                                                          \
                 }                                                                                                            \
         return lane[0];                                                                                                      \
-    }                                                                                                                        \
+    }
+
+#define DF_LANE_OPS(name, type, JOIN)                                                                                        \
+    struct df_lanes_##name {                                                                                                 \
+        type lane[DF_LEVELS][DF_LANES];                                                                                      \
+        uint32_t has[DF_LEVELS], n[DF_LEVELS];                                                                               \
+    };                                                                                                                       \
+    DF_TREE(df_tree_##name, type, type, JOIN)                                                                                \
     /* The next value of a level; false: there is none in its place. */                                                      \
     DF_CALL void df_put_##name(struct df_lanes_##name *a, unsigned level, int any, type value)                         \
     {                                                                                                                        \
@@ -590,7 +626,7 @@ struct df_row_lanes {
     make(greatest_##name, type, df_max_##name)
 DF_EACH_LANE_OP(DF_LANE_OPS, f32, float)
 DF_EACH_LANE_OP(DF_LANE_OPS, f64, double)
-#ifndef __cplusplus                     /* the code for GPUs has none of them */
+#if !defined __cplusplus && !defined __OPENCL_C_VERSION__ /* the code for GPUs has none of them */
 DF_EACH_LANE_OP(DF_ROW_LANE_OPS, f32, float)
 DF_EACH_LANE_OP(DF_ROW_LANE_OPS, f64, double)
 #endif

@@ -1,34 +1,35 @@
 /* df_formula_gpu.h - what the GPU code of formulas is made with: which elements a thread computes, and the launch.
  *
- * GPU:      nvcc compiles that code. x, y and z are the places of a thread in the whole grid. Along y and z a grid has a limit, so a thread
+ * GPU:      nvcc compiles that code, or an OpenCL driver. x, y and z are the places of a thread in the whole grid. Along y and z a grid has a limit, so a thread
  *           goes on with the elements that are whole grids further.
  * Tiles:    the code of a group is phases. In each, the items of a work-group compute elements side by side; DF_BARRIER() ends it.
- * Host:     another C++ compiler makes functions for the emulated GPU of it (dfc --emu-gpu-code): a launch of generated code is one
- *           work-group of one item, so that its loops go over all elements and become vectors; one of a kernel that is written is
- *           a loop over blocks and threads. The bits are the same. With -DDF_RACES=1 or -1
- *           eight items execute each phase one after the other, the first or the last one first, and local memory begins with
- *           other values and is checked: a missing barrier changes the bits, an index outside ends the program. With -DDF_LAUNCHES
- *           launches are printed.
- * Counts:   with -DDF_COUNT_LOADS the host counts each access to global memory. At its end the program prints, for each kernel, its launches and the
- *           elements that it loaded and stored; then for each stage of tiles the elements that it computed, how many its streams have (of nodes
- *           that are not divided), and the operations for each of them.
+ * One text: generated functions are the same for all compilers; macros give it the words of each. CUDA's are here, those of OpenCL C in df_opencl_c.h. The
+ *           host's C++ compiler makes functions for the emulated GPU of it (df_formula_host.h). In C this file has what launches OpenCL kernels.
  * Threads:  any.
  */
 #ifndef DF_FORMULA_GPU_H
 #define DF_FORMULA_GPU_H
 
+#ifndef __OPENCL_C_VERSION__
 #include <df.h>
+#endif
 #include <df_formula.h>
 #include <df_strips.h>
 
-#ifdef __CUDACC__
+#if defined __OPENCL_C_VERSION__
+#include <df_opencl_c.h>
+#elif defined __CUDACC__
 #define DF_LAUNCH(function, grid, block, stream, ...) function<<<grid, block, 0, (cudaStream_t)stream>>>(__VA_ARGS__)
 #define DF_LAUNCH_ALL DF_LAUNCH         /* of code that goes over all elements whatever the grid is */
 #define DF_ON_DEVICE static __device__ __forceinline__
 #define DF_DEVICE_DATA static __device__ const
+#define DF_KERNEL(x, y) static __global__ void /* of x * y items */
 #define DF_ITEMS_AT_MOST(n) __launch_bounds__(n)
 #define DF_OF_MOST_ITEMS __launch_bounds__(DF_MOST_ITEMS, 4) /* at least four work-groups on a multiprocessor: at most 64 registers */
-#define DF_GLOBAL(type) type *restrict
+#define DF_GLOBAL(type, name) type *restrict name /* a port, as a parameter; */
+#define DF_GLOBAL_BEGIN(name) (void)0   /* its pointer is complete after this */
+#define DF_IN_GLOBAL(type) type         /* types of what pointers point to */
+#define DF_IN_LOCAL(type) type
 #define DF_LOCAL(type, name, n) __shared__ type name[n]
 #define DF_LOCAL_IN(type, name, other) type *const name = other /* in the array of `other`, of which nothing is read any more */
 #define DF_STAGE(number, name, work, n, whole)
@@ -36,6 +37,8 @@
 #define DF_UNROLL(n) DF_PRAGMA(unroll n)
 #define DF_PRAGMA(words) _Pragma(#words)
 #define DF_BARRIER() __syncthreads()
+#define DF_ALL(condition) (condition)   /* of a loop with barriers: the same for all items */
+#define DF_WHEN(condition) if (condition) /* around barriers; likewise */
 #define DF_AT(place) (int32_t)(place)
 #define DF_ITEM_X (int)threadIdx.x
 #define DF_ITEM_Y (int)threadIdx.y
@@ -47,168 +50,16 @@
 #define DF_GROUPS_X (int64_t)gridDim.x
 #define DF_GROUPS_Y (int64_t)gridDim.y
 #define DF_GROUPS_Z (int64_t)gridDim.z
+#define DF_FIRST_X df_first_x()
+#define DF_FIRST_Y df_first_y()
+#define DF_FIRST_Z df_first_z()
+#define DF_NEXT_X(x, end) (end)          /* a grid has threads for all that lie along x: nothing is computed ahead for further ones */
+#define DF_STEP_Y df_step_y()
+#define DF_STEP_Z df_step_z()
+#elif defined __cplusplus
+#include <df_formula_host.h>
 #else
-#define DF_LAUNCH(function, grid, block, stream, ...) df_on_host(grid, block, [&] { function(__VA_ARGS__); })
-#ifndef DF_COUNT_LOADS
-#define DF_GLOBAL(type) type *restrict
-#define DF_STAGE(number, name, work, n, whole)
-#ifdef DF_LAUNCHES                      /* each launch is printed to standard error, with the shape that it has on a GPU */
-#include <stdio.h>
-#define DF_LAUNCH_ALL(function, grid, block, stream, ...) \
-    (df_print_launch(#function, grid, block), df_once_on_host([&] { function(__VA_ARGS__); }))
-#else
-#define DF_LAUNCH_ALL(function, grid, block, stream, ...) df_once_on_host([&] { function(__VA_ARGS__); })
-#endif
-#else
-#define DF_GLOBAL(type) df_counted<type>
-#define DF_LAUNCH_ALL(function, grid, block, stream, ...) \
-    df_once_on_host([&] { df_count_launch([]() -> df_counts & { static df_counts counts(#function); return counts; }(), [&] { function(__VA_ARGS__); }); })
-#define DF_STAGE(number, name, work, n, whole) df_count_stage(number, name, work, n, whole)
-#include <stdio.h>
-
-enum { df_most_stages = 256 };
-struct df_counts {                      /* of a kernel */
-    const char *kernel, *stage[df_most_stages] = {};
-    int64_t launches = 0, loads = 0, stores = 0, work[df_most_stages] = {}, made[df_most_stages] = {}, whole[df_most_stages] = {};
-    explicit df_counts(const char *name) : kernel(name) {}
-    df_counts(const df_counts &) = delete;
-    ~df_counts()
-    {
-        if (!launches)
-            return;
-        fprintf(stderr, "%s: launches %lld, loads %lld, stores %lld\n", kernel, (long long)launches, (long long)loads, (long long)stores);
-        for (int k = 0; k < df_most_stages; k++)
-            if (stage[k])
-                fprintf(stderr, "    %s: computed %lld of %lld, operations %lld\n", stage[k], (long long)made[k], (long long)(launches * whole[k]),
-                        (long long)work[k]);
-    }
-};
-static thread_local int64_t df_loads, df_stores;
-static thread_local df_counts *df_counting;
-
-static void df_count_stage(int number, const char *name, int64_t work, int64_t n, int64_t whole)
-{
-    if (number >= df_most_stages)
-        return;
-    __atomic_store_n(&df_counting->stage[number], name, __ATOMIC_RELAXED);
-    __atomic_store_n(&df_counting->work[number], work, __ATOMIC_RELAXED);
-    __atomic_store_n(&df_counting->whole[number], whole, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&df_counting->made[number], n, __ATOMIC_RELAXED);
-}
-
-template <class function> static void df_count_launch(df_counts &counts, function body)
-{
-    df_loads = df_stores = 0;
-    df_counting = &counts;
-    body();
-    __atomic_add_fetch(&counts.launches, 1, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&counts.loads, df_loads, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&counts.stores, df_stores, __ATOMIC_RELAXED);
-}
-
-template <class type> struct df_counted { /* a pointer to global memory that kernels may write to */
-    struct element {
-        type *at;
-        operator type() const { return df_loads++, *at; }
-        void operator=(type value) const { df_stores++, *at = value; }
-        void operator=(const element &from) const { *this = (type)from; }
-    };
-    type *at;
-    df_counted(type *first) : at(first) {}
-    element operator[](int64_t i) const { return element{ at + i }; }
-};
-template <class type> struct df_counted<const type> {
-    const type *at;
-    df_counted(const type *first) : at(first) {}
-    type operator[](int64_t i) const { return df_loads++, at[i]; }
-};
-#endif
-#define DF_ON_DEVICE static inline
-#define DF_DEVICE_DATA static const
-#define DF_ITEMS_AT_MOST(n)
-#define DF_OF_MOST_ITEMS
-#define DF_UNROLL(n)
-#define DF_LOCAL_IN(type, name, other) auto &name = other
-#define DF_AT(place) (place)
-#define DF_GROUP_X DF_LONG(0)
-#define DF_GROUP_Y DF_LONG(0)
-#define DF_GROUP_Z DF_LONG(0)
-#define DF_GROUPS_X DF_LONG(1)
-#define DF_GROUPS_Y DF_LONG(1)
-#define DF_GROUPS_Z DF_LONG(1)
-#ifdef DF_RACES                         /* 1: items in ascending order, -1: in descending order */
-enum { df_items_x = 4, df_items_y = 2 };
-static thread_local int df_item;
-
-template <class type, int64_t n> struct df_checked { /* an array that begins with other values than it should have, and ends the program at an index outside */
-    type at[n];
-    df_checked() { __builtin_memset((void *)at, 0x5a, sizeof at); }
-    type &operator[](int64_t i)
-    {
-        if (i < 0 || i >= n)
-            __builtin_trap();
-        return at[i];
-    }
-    operator type *() { return at; }
-};
-#define DF_LOCAL(type, name, n) df_checked<type, n> name
-#define DF_PHASE for (int df_i = 0; df_i < df_items_x * df_items_y && (df_item = DF_RACES > 0 ? df_i : df_items_x * df_items_y - 1 - df_i, true); df_i++)
-#define DF_BARRIER() (void)0
-#define DF_ITEM_X (df_item % df_items_x)
-#define DF_ITEM_Y (df_item / df_items_x)
-#define DF_ITEMS_X df_items_x
-#define DF_ITEMS_Y df_items_y
-#else
-#define DF_LOCAL(type, name, n) type name[n]
-#define DF_PHASE
-#define DF_BARRIER() (void)0
-#define DF_ITEM_X 0
-#define DF_ITEM_Y 0
-#define DF_ITEMS_X 1
-#define DF_ITEMS_Y 1
-#endif
-#define __global__
-
-struct dim3 {
-    unsigned x, y, z;
-    explicit dim3(unsigned of_x = 1, unsigned of_y = 1, unsigned of_z = 1) : x(of_x), y(of_y), z(of_z) {}
-};
-
-static thread_local dim3 gridDim, blockDim, blockIdx, threadIdx;
-
-#ifdef DF_LAUNCHES
-static void df_print_launch(const char *function, dim3 grid, dim3 block)
-{
-    fprintf(stderr, "launch %s: %llu work-groups of %u items\n", function, (unsigned long long)grid.x * grid.y * grid.z, block.x * block.y * block.z);
-}
-#endif
-
-template <class function> static void df_once_on_host(function body)
-{
-    const unsigned before = df_float_begin();
-    body();
-    df_float_end(before);
-}
-
-template <class function> static void df_block_on_host(function body)
-{
-    for (threadIdx.z = 0; threadIdx.z < blockDim.z; threadIdx.z++)
-        for (threadIdx.y = 0; threadIdx.y < blockDim.y; threadIdx.y++)
-            for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++)
-                body();
-}
-
-template <class function> static void df_on_host(dim3 grid, dim3 block, function body)
-{
-    const unsigned before = df_float_begin();
-    gridDim = grid;
-    blockDim = block;
-    for (blockIdx.z = 0; blockIdx.z < grid.z; blockIdx.z++)
-        for (blockIdx.y = 0; blockIdx.y < grid.y; blockIdx.y++)
-            for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++)
-                df_block_on_host(body);
-    df_float_end(before);
-}
+#include <df_opencl.h>
 #endif
 
 /* ---- items of a work-group ---- */
@@ -234,7 +85,7 @@ template <class function> static void df_on_host(dim3 grid, dim3 block, function
 #define DF_START 4                           /* or it stores what a histogram begins with. */
 
 /* The items of a work-group, where it is launched. */
-#ifdef DF_RACES
+#if defined DF_RACES && defined __cplusplus
 #define DF_ITEMS_OF_LAUNCH DF_ITEMS
 #define DF_ITEMS_OF_LAUNCH_X DF_ITEMS_X
 #else
@@ -242,15 +93,15 @@ template <class function> static void df_on_host(dim3 grid, dim3 block, function
 #define DF_ITEMS_OF_LAUNCH_X 32
 #endif
 
-/* What several items may do with the same element. */
-#ifdef __CUDACC__
+/* What several items may do with the same element, of global and of local memory. */
+#if defined __CUDACC__
 DF_ON_DEVICE void df_atomic_add_i32(int32_t *to, int32_t value) { atomicAdd((unsigned *)to, (unsigned)value); }
 DF_ON_DEVICE void df_atomic_min_i32(int32_t *to, int32_t value) { atomicMin((int *)to, value); }
 DF_ON_DEVICE void df_atomic_max_i32(int32_t *to, int32_t value) { atomicMax((int *)to, value); }
 DF_ON_DEVICE void df_atomic_add_i64(int64_t *to, int64_t value) { atomicAdd((unsigned long long *)to, (unsigned long long)value); }
 DF_ON_DEVICE void df_atomic_min_i64(int64_t *to, int64_t value) { atomicMin((long long *)to, (long long)value); }
 DF_ON_DEVICE void df_atomic_max_i64(int64_t *to, int64_t value) { atomicMax((long long *)to, (long long)value); }
-#else
+#elif defined __cplusplus
 #define DF_ATOMIC(name, type) DF_ON_DEVICE void df_atomic_##name(type *to, type value) { *to = df_##name(*to, value); }
 DF_ATOMIC(add_i32, int32_t)
 DF_ATOMIC(min_i32, int32_t)
@@ -258,6 +109,14 @@ DF_ATOMIC(max_i32, int32_t)
 DF_ATOMIC(add_i64, int64_t)
 DF_ATOMIC(min_i64, int64_t)
 DF_ATOMIC(max_i64, int64_t)
+#endif
+#ifdef __cplusplus
+#define df_local_add_i32 df_atomic_add_i32
+#define df_local_min_i32 df_atomic_min_i32
+#define df_local_max_i32 df_atomic_max_i32
+#define df_local_add_i64 df_atomic_add_i64
+#define df_local_min_i64 df_atomic_min_i64
+#define df_local_max_i64 df_atomic_max_i64
 #endif
 
 /* Is an element better computed by a work-group than by an item? */
@@ -348,13 +207,16 @@ DF_OP struct df_results df_results(int64_t at, int64_t each, int64_t places, int
  * fold: joins the lanes of the chunk.
  * join: joins rows of n results each, until a row has one. A result is stored where earlier steps have read. An item joins up to 16 results of a row;
  *       of more, 16 items take a lane each. */
+#ifdef DF_ON_DEVICE
+DF_MASK(df_local_mask, DF_IN_LOCAL(int))
 #define DF_GROUP_LANES(name, type, JOIN)                                                                                     \
-    DF_ON_DEVICE void df_take_##name(const struct df_units *a, int64_t from, int64_t before, int64_t end, type *part, const int *any, \
-                                     type *lane, int *have, type *value, uint8_t *has)                                       \
+    DF_TREE(df_local_tree_##name, type, DF_IN_LOCAL(type), JOIN)                                                             \
+    DF_ON_DEVICE void df_take_##name(const struct df_units *a, int64_t from, int64_t before, int64_t end, DF_IN_LOCAL(type) *part, const DF_IN_LOCAL(int) *any, \
+                                     DF_IN_LOCAL(type) *lane, DF_IN_LOCAL(int) *have, DF_IN_GLOBAL(type) *value, DF_IN_GLOBAL(uint8_t) *has) \
     {                                                                                                                        \
         for (int l = DF_ITEM; l < DF_LANES; l += DF_ITEMS) {                                                                 \
-            const uint32_t which = df_mask(any + l * DF_LANES);                                                              \
-            const type result = df_tree_##name(part + l * DF_LANES, which);                                                  \
+            const uint32_t which = df_local_mask(any + l * DF_LANES);                                                        \
+            const type result = df_local_tree_##name(part + l * DF_LANES, which);                                            \
             if (!a->folds) {                                                                                                 \
                 if (from + l < end) {                                                                                        \
                     value[from + l] = result;                                                                                \
@@ -368,17 +230,18 @@ DF_OP struct df_results df_results(int64_t at, int64_t each, int64_t places, int
             have[l] = had || which;                                                                                          \
         }                                                                                                                    \
     }                                                                                                                        \
-    DF_ON_DEVICE void df_fold_##name(type *lane, const int *have, type *value, uint8_t *has)                                 \
+    DF_ON_DEVICE void df_fold_##name(DF_IN_LOCAL(type) *lane, const DF_IN_LOCAL(int) *have, DF_IN_GLOBAL(type) *value, DF_IN_GLOBAL(uint8_t) *has) \
     {                                                                                                                        \
-        const uint32_t which = df_mask(have);                                                                                \
-        *value = df_tree_##name(lane, which);                                                                                \
+        const uint32_t which = df_local_mask(have);                                                                          \
+        *value = df_local_tree_##name(lane, which);                                                                          \
         *has = which != 0;                                                                                                   \
     }                                                                                                                        \
-    DF_ON_DEVICE void df_join_##name(const struct df_units *a, int64_t rows, int64_t n, type *value, uint8_t *has, type *part, int *any) \
+    DF_ON_DEVICE void df_join_##name(const struct df_units *a, int64_t rows, int64_t n, DF_IN_GLOBAL(type) *value, DF_IN_GLOBAL(uint8_t) *has, \
+                                     DF_IN_LOCAL(type) *part, DF_IN_LOCAL(int) *any)                                         \
     {                                                                                                                        \
-        for (int64_t blocks; a->results && n > DF_LANES; n = blocks) {                                                       \
+        for (int64_t blocks; DF_ALL(a->results && n > DF_LANES); n = blocks) {                                               \
             blocks = df_up(n, DF_BLOCK);                                                                                     \
-            for (int64_t first = 0; first < rows * blocks; first += DF_LANES) {                                              \
+            for (int64_t first = 0; DF_ALL(first < rows * blocks); first += DF_LANES) {                                      \
                 DF_PHASE                                                                                                     \
                 for (int slot = DF_ITEM; slot < DF_MOST_ITEMS; slot += DF_ITEMS) {                                           \
                     const int64_t to = first + slot / DF_LANES, row = df_quotient(to, blocks);                               \
@@ -398,7 +261,7 @@ DF_OP struct df_results df_results(int64_t at, int64_t each, int64_t places, int
                 DF_BARRIER();                                                                                                \
             }                                                                                                                \
         }                                                                                                                    \
-        for (int64_t first = 0; a->results && n > 1 && first < rows; first += DF_MOST_ITEMS) {                               \
+        for (int64_t first = 0; DF_ALL(a->results && n > 1 && first < rows); first += DF_MOST_ITEMS) {                       \
             DF_PHASE                                                                                                         \
             for (int slot = DF_ITEM; slot < DF_MOST_ITEMS && first + slot < rows; slot += DF_ITEMS) {                        \
                 const int64_t row = (first + slot) * n;                                                                      \
@@ -422,7 +285,10 @@ DF_OP struct df_results df_results(int64_t at, int64_t each, int64_t places, int
     }
 DF_EACH_LANE_OP(DF_GROUP_LANES, f32, float)
 DF_EACH_LANE_OP(DF_GROUP_LANES, f64, double)
+#endif
 
+#ifndef __OPENCL_C_VERSION__
+#ifdef __cplusplus
 #define restrict __restrict__
 
 DF_ON_DEVICE int64_t df_first_x() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
@@ -431,23 +297,6 @@ DF_ON_DEVICE int64_t df_first_z() { return (int64_t)blockIdx.z * blockDim.z + th
 DF_ON_DEVICE int64_t df_step_x() { return (int64_t)gridDim.x * blockDim.x; }
 DF_ON_DEVICE int64_t df_step_y() { return (int64_t)gridDim.y * blockDim.y; }
 DF_ON_DEVICE int64_t df_step_z() { return (int64_t)gridDim.z * blockDim.z; }
-
-/* The same in generated code, which is launched by DF_LAUNCH_ALL. */
-#ifdef __CUDACC__
-#define DF_FIRST_X df_first_x()
-#define DF_FIRST_Y df_first_y()
-#define DF_FIRST_Z df_first_z()
-#define DF_NEXT_X(x, end) (end)             /* a grid has threads for all that lie along x: nothing is computed ahead for further ones */
-#define DF_STEP_Y df_step_y()
-#define DF_STEP_Z df_step_z()
-#else
-#define DF_FIRST_X 0
-#define DF_FIRST_Y 0
-#define DF_FIRST_Z 0
-#define DF_NEXT_X(x, end) ((x) + 1)
-#define DF_STEP_Y 1
-#define DF_STEP_Z 1
-#endif
 
 /* The blocks for so many elements, as many as CUDA allows. */
 static inline unsigned df_n_blocks(int64_t n, unsigned block, int64_t most)
@@ -460,5 +309,38 @@ static inline dim3 df_grid(dim3 block, int64_t x, int64_t y, int64_t z)
 {
     return dim3(df_n_blocks(x, block.x, 2147483647), df_n_blocks(y, block.y, 65535), df_n_blocks(z, block.z, 65535));
 }
+
+/* Launches a generated kernel on groups_x * … work-groups of items_x * items_y items. Its arguments are values and ports; `first` counts elements of a port. */
+#define DF_RUN(function, items_x, items_y, groups_x, groups_y, groups_z, ...)                                                \
+    DF_LAUNCH_ALL(function, df_grid(dim3(1, 1), groups_x, groups_y, groups_z), dim3(items_x, items_y), stream, __VA_ARGS__)
+#define DF_VALUE(value) value
+#define DF_PORT(type, port, first) (type *)(port) + (first)
+#else                                        /* the same of an OpenCL kernel */
+static inline uint32_t df_groups(int64_t n, int64_t most) { return (uint32_t)(n < most ? n : most); }
+
+/* A port without elements has no address. The kernel does not read it, and gets another one. */
+static inline int df_cl_run(struct df_call *call, void *stream, const char *kernel, const uint32_t *items, int64_t x, int64_t y, int64_t z,
+                            struct df_cl_arg *args, unsigned n)
+{
+    const uint32_t groups[3] = { df_groups(x, 2147483647), df_groups(y, 65535), df_groups(z, 65535) };
+    const void *some = NULL;
+    for (unsigned i = 0; i < n; i++)
+        some = args[i].port ? args[i].port : some;
+    for (unsigned i = 0; i < n; i++)
+        args[i].port = args[i].value || args[i].port ? args[i].port : some;
+    return some && x > 0 && y > 0 && z > 0 ? df_cl_launch(call, stream, kernel, groups, items, args, n) : DF_OK;
+}
+
+#define DF_RUN(function, items_x, items_y, groups_x, groups_y, groups_z, ...)                                                \
+    do {                                                                                                                     \
+        struct df_cl_arg df_args[] = { __VA_ARGS__ };                                                                        \
+        const uint32_t df_items[3] = { items_x, items_y, 1 };                                                                \
+        if (df_cl_run(call, stream, #function, df_items, groups_x, groups_y, groups_z, df_args, sizeof df_args / sizeof *df_args) != DF_OK) \
+            return DF_FAILED;                                                                                                \
+    } while (0)
+#define DF_VALUE(a) { .value = (const __typeof__(a)[]){ a }, .bytes = sizeof(a) }
+#define DF_PORT(type, at, by) { .port = at, .bytes = sizeof(type), .first = by }
+#endif
+#endif
 
 #endif

@@ -1,10 +1,11 @@
 /* df_math.h - exp, log, pow, sin, cos, tan, atan2 and tanh in f32 and f64, with the same bits on CPUs and GPUs.
  *
- * One text:  C11, C++ and CUDA C++ read this file. It uses +, -, *, /, comparisons and the bits of numbers, and nothing of
+ * One text:  C11, C++, CUDA C++ and OpenCL C read this file. It uses +, -, *, /, comparisons and the bits of numbers, and nothing of
  *            libm. All of these are exactly defined by IEEE 754, so a result has the same bits on every device.
  *            The sign and payload of a NaN are not promised.
  * Compile:   gcc and clang: -ffp-contract=off -fno-trapping-math -fno-math-errno, and -O3 to vectorise.
- *            nvcc: --fmad=false --ftz=false --prec-div=true. Rounding is to nearest, and denormal numbers are on.
+ *            nvcc: --fmad=false --ftz=false --prec-div=true. OpenCL: -cl-fp32-correctly-rounded-divide-sqrt. Rounding is to nearest, and denormal
+ *            numbers are on.
  * Vectors:   the functions have no branch, no table and no call, so that gcc vectorises a loop over them on SSE2 and above.
  *            sin, cos and tan are the exception; their functions of that kind are named df_NAME_near_TYPE.
  * Far:       df_sin_near_f64() and its kind hold for |x| <= 2^17. Beyond, df_sin_f64() and its kind reduce the argument by
@@ -22,7 +23,11 @@
 #ifndef DF_MATH_H
 #define DF_MATH_H
 
+#ifdef __OPENCL_C_VERSION__
+#include <df_opencl_c.h>
+#else
 #include <stdint.h>
+#endif
 
 #ifdef __CUDACC__
 #define DF_MATH static __host__ __device__ __forceinline__
@@ -93,14 +98,14 @@ DF_MATH double df_upper_f64(double x) { return df_of_bits_f64(df_bits_f64(x) & 0
 /* x 2^k, of k + DF_MATH_ROUND. In two steps, so that an overflow gives infinity and a denormal result is rounded once. */
 DF_MATH float df_scaled_f32(float x, float rounded)
 {
-    uint32_t k = df_bits_f32(rounded), half = k >> 1;
-    return x * df_of_bits_f32((half << 23) + 0x3f800000u) * df_of_bits_f32(((k - half) << 23) + 0x3f800000u);
+    uint32_t k = df_bits_f32(rounded), first = k >> 1;
+    return x * df_of_bits_f32((first << 23) + 0x3f800000u) * df_of_bits_f32(((k - first) << 23) + 0x3f800000u);
 }
 
 DF_MATH double df_scaled_f64(double x, double rounded)
 {
-    uint64_t k = df_bits_f64(rounded), half = k >> 1;
-    return x * df_of_bits_f64((half << 52) + 0x3ff0000000000000u) * df_of_bits_f64(((k - half) << 52) + 0x3ff0000000000000u);
+    uint64_t k = df_bits_f64(rounded), first = k >> 1;
+    return x * df_of_bits_f64((first << 52) + 0x3ff0000000000000u) * df_of_bits_f64(((k - first) << 52) + 0x3ff0000000000000u);
 }
 
 /* ---- exp: x = k ln 2 + r, |r| <= ln 2 / 2; e^x = 2^k (1 + r + r^2 P(r)) ---- */
@@ -384,9 +389,9 @@ DF_MATH double df_negated_by_quadrant(uint64_t q, double x) { return df_of_bits_
 /* The sine of q pi/2 + r + rest; with q + 1 it is the cosine. */
 DF_MATH double df_sin_of_f64(double r, double rest, uint64_t q)
 {
-    double z = r * r, half = 0.5 * z, one = 1.0 - half;
+    double z = r * r, less = 0.5 * z, one = 1.0 - less;
     double sine = r + (r * z * df_sin_poly_f64(z) + rest * one);
-    double cosine = one + (((1.0 - one) - half) + (z * z * df_cos_poly_f64(z) - r * rest));
+    double cosine = one + (((1.0 - one) - less) + (z * z * df_cos_poly_f64(z) - r * rest));
     return df_negated_by_quadrant(q, df_by_quadrant(q, sine, cosine));
 }
 
@@ -446,17 +451,24 @@ DF_MATH float df_tan_near_f32(float x)
     return (float)df_signed_zero_f64((double)x, df_sin_of_f32(r, q) / df_sin_of_f32(r, q + 1u));
 }
 
+/* The bits of 2/pi. In OpenCL C only the program has constants, not a function. */
+#define DF_MATH_TWO_OVER_PI                                                                                                  \
+    { 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u,                \
+      0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu, 0xe88235f5u, 0x2ebb4484u,                \
+      0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu, 0xbdf9283bu, 0x1ff897ffu, 0xde05980fu,                \
+      0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u, 0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu,                \
+      0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u, 0x1f8d5d08u, 0x56033046u, 0xfc7b6babu }
+#ifdef __OPENCL_C_VERSION__
+__constant uint32_t df_two_over_pi[] = DF_MATH_TWO_OVER_PI;
+#endif
+
 /* r of a number beyond 2^17, not infinity. The bits of 2/pi that give multiples of 4 are left out, and 224 of the others are
  * multiplied by the 53 bits of x. */
 DF_MATH_SLOW double df_reduced_far_f64(double x, double *rest, uint64_t *q)
 {
-    static const uint32_t two_over_pi[] = {
-        0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u,
-        0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu, 0xe88235f5u, 0x2ebb4484u,
-        0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu, 0xbdf9283bu, 0x1ff897ffu, 0xde05980fu,
-        0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u, 0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu,
-        0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u, 0x1f8d5d08u, 0x56033046u, 0xfc7b6babu
-    };
+#ifndef __OPENCL_C_VERSION__
+    static const uint32_t df_two_over_pi[] = DF_MATH_TWO_OVER_PI;
+#endif
     const uint64_t bits = df_bits_f64(x), m = (bits & 0x000fffffffffffffu) | 0x0010000000000000u;
     const int e = (int)(bits >> 52 & 2047u) - 1075;             /* |x| = m 2^e, e >= -35 */
     const int first = e >= 2 ? (e - 2) / 32 : 0, point = 224 - (e - 32 * first);
@@ -464,7 +476,7 @@ DF_MATH_SLOW double df_reduced_far_f64(double x, double *rest, uint64_t *q)
     for (int n = 0; n < 2; n++) {
         uint64_t factor = n ? m >> 32 : m & 0xffffffffu, carry = 0;
         for (int k = 0; k < 7; k++) {
-            carry += factor * two_over_pi[first + 6 - k] + product[k + n];
+            carry += factor * df_two_over_pi[first + 6 - k] + product[k + n];
             product[k + n] = (uint32_t)carry;
             carry >>= 32;
         }

@@ -13,10 +13,14 @@
 #ifndef DF_STRIPS_H
 #define DF_STRIPS_H
 
+#ifdef __OPENCL_C_VERSION__
+#include <df_opencl_c.h>
+#else
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#endif
 
 #ifdef __CUDACC__
 #define DF_STRIP_CALL static __host__ __device__ __forceinline__
@@ -141,6 +145,7 @@ static inline int64_t df_strip_row(int64_t row, int64_t rows)
     return (uint32_t)row % (uint32_t)rows;
 }
 
+#ifndef __OPENCL_C_VERSION__
 /* Moves the rows that a ring holds and this strip needs to its beginning, if it does not turn. */
 static inline void df_strip_move(const struct df_strip_stage *stage, void *ring, int64_t row_bytes)
 {
@@ -149,6 +154,7 @@ static inline void df_strip_move(const struct df_strip_stage *stage, void *ring,
         memmove(bytes, bytes + (stage->need.from - stage->have.from) * row_bytes,
                 (size_t)((stage->have.to - stage->need.from) * row_bytes));
 }
+#endif
 
 /* From now on the rings hold the rows that this strip needs, the first one at their beginning. */
 static inline void df_strip_made(struct df_strip_stage *stage)

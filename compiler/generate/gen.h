@@ -234,6 +234,7 @@ struct dfg_gen {
     bool far[2];                        /* it does, in f32 and in f64: then it notes in df_far32 and df_far64 what is far */
     bool math, failed;                  /* math: <df_math.h> is needed */
     bool gpu;                           /* for GPUs: a thread for each element */
+    bool opencl;                        /* as OpenCL C, and its launches as C */
     const struct dfu_tiles *tiles;      /* of the group that is printed for a GPU; NULL: it has none */
 };
 
@@ -451,6 +452,9 @@ void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows);
 /* Parameters and arguments for the dimensions and scalars: each ends with ", ". */
 const char *dfg_parameters(struct dfg_gen *g);
 const char *dfg_arguments(struct dfg_gen *g);
+/* The C type of a scalar, with a blank or a star behind it; and whether the functions take the scalar. */
+const char *dfg_scalar_type(enum dfl_scalar type);
+bool dfg_is_passed(const struct dfg_gen *g, unsigned scalar);
 
 /* Prints the functions of formulas' rows, and gives the text that calls them: it sets df_good to 0 if there is no memory. The
  * caller frees it. */
@@ -483,6 +487,7 @@ void dfg_strips(FILE *out, struct dfg_gen *g);
 /* Prints the functions of the kernel; its own name stands as DFG_NAME. */
 #define DFG_NAME '\1'
 #define DFG_OWN_LINE '\2'               /* stands where #line of the file itself belongs */
+#define DFG_LAUNCHES '\3'               /* stands between the functions of a GPU and those that launch them */
 bool dfg_kernel_print(FILE *out, struct dfg_gen *g);
 
 /* Makes the facts of g->kernel, the prefix and the limit. The caller frees g->facts. */
@@ -571,16 +576,17 @@ void dfg_pass_print(FILE *out, struct dfg_gen *g, unsigned number, const struct 
 /* Prints its launches into g->block. Behind them the caller prints the launch of a thread for each element, which is taken where the pass would not pay. */
 void dfg_pass_launch(struct dfg_gen *g, unsigned number, const struct dff_one_pass *pass, enum dff_pass kind);
 
-/* ---- generate_cuda.c ---- */
+/* ---- generate_gpu.c ---- */
 
-/* Parameters for the ports of a function for GPUs. */
+/* Parameters for the ports of a function for GPUs, and the line that its text begins with. has_scratch: it takes df_scratch, too. */
 const char *dfg_gpu_ports(struct dfg_gen *g);
+const char *dfg_gpu_begin(struct dfg_gen *g, bool has_scratch);
 /* C for the address of the kernel's scratch (dff_add_scratch()), in the function that libdf calls. */
 const char *dfg_scratch(struct dfg_gen *g, unsigned number);
 /* Ports as such functions take them: by the place of row 0, though it may not be there. */
 const char *dfg_gpu_arguments(struct dfg_gen *g);
 
 /* The functions of one kernel for GPUs; its own name stands as DFG_NAME. */
-bool dfg_cuda_kernel_print(FILE *out, struct dfg_gen *g);
+bool dfg_gpu_kernel_print(FILE *out, struct dfg_gen *g);
 
 #endif

@@ -41,23 +41,44 @@ static void print_undef(FILE *out, const char *name)
     fprintf(out, "#undef %s\n", name);
 }
 
+/* Words of OpenCL C that may be names in C. There they become macros for other names. */
+static bool is_word_of_opencl(const char *name)
+{
+    static const char *const words[] = {
+        "global", "local", "constant", "private", "generic", "kernel", "half", "read_only", "write_only", "read_write", "uniform", "pipe", "vec_step", "bool", "true",
+        "false", "image1d_t", "image1d_buffer_t", "image1d_array_t", "image2d_t", "image2d_array_t", "image3d_t", "sampler_t", "event_t", "queue_t", "ndrange_t",
+        "clk_event_t", "reserve_id_t", "complex", "imaginary", "quad"
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(name, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static void print_free(FILE *out, const char *name, bool opencl)
+{
+    print_undef(out, name);
+    if (opencl && is_word_of_opencl(name))
+        fprintf(out, "#define %s df_word_%s\n", name, name);
+}
+
 /* Headers, compilers ("linux", "unix") and -D define macros of any name. Generated code itself uses none but DF_ and df_ ones. */
-static void print_undefs(FILE *out, const struct dff_kernel *k)
+static void print_undefs(FILE *out, const struct dff_kernel *k, bool opencl)
 {
     const struct dfc_sig *sig = &k->callee->sig;
     for (unsigned i = 0; i < sig->n_variables; i++)
-        print_undef(out, sig->variables[i].name.text);
+        print_free(out, sig->variables[i].name.text, opencl);
     for (unsigned i = 0; i < sig->n_ports; i++)
-        print_undef(out, sig->ports[i].ast->name.text);
+        print_free(out, sig->ports[i].ast->name.text, opencl);
     for (unsigned i = 0; i < sig->n_scalars; i++)
-        print_undef(out, sig->scalars[i]->name.text);
+        print_free(out, sig->scalars[i]->name.text, opencl);
     for (unsigned i = 0; i < k->n_formulas; i++)
         for (unsigned d = 0; d < k->formulas[i].rank; d++)
             if (k->formulas[i].is_index[d])
-                print_undef(out, k->formulas[i].names[d]);
+                print_free(out, k->formulas[i].names[d], opencl);
     for (unsigned i = 0; i < k->n_nodes; i++)
         for (uint32_t r = 0; r < k->nodes[i]->n_ranges; r++)
-            print_undef(out, k->nodes[i]->ranges[r].name);
+            print_free(out, k->nodes[i]->ranges[r].name, opencl);
 }
 
 /* ---- tables ---- */
@@ -137,7 +158,7 @@ static bool make_text(struct dfg_gen *g, const struct dfg_kernel *kernel, struct
     g->math = false;
     g->n_temporaries = 0;
     g->block = NULL;
-    bool good = (g->gpu ? dfg_cuda_kernel_print : dfg_kernel_print)(out, g);
+    bool good = (g->gpu ? dfg_gpu_kernel_print : dfg_kernel_print)(out, g);
     text->math = g->math;
     good = fclose(out) == 0 && good && (text->plain = without_lines(text->bytes));
     text->cpu_s = cpu_time() - before;
@@ -152,26 +173,37 @@ static void find_same(struct text *texts, size_t i)
     texts[i].same = k;
 }
 
-static void print_text(FILE *out, const struct text *text, const char *name)
+/* What of the texts for GPUs is in a file: all of CUDA's, and of OpenCL's the functions of the GPU or those that launch them. */
+enum section { ALL, ON_GPU, LAUNCHES };
+
+static void print_text(FILE *out, const struct text *text, const char *name, enum section section)
 {
-    for (size_t i = 0; i < text->size; i++)
+    bool launches = false;
+    for (size_t i = 0; i < text->size; i++) {
+        launches |= text->bytes[i] == DFG_LAUNCHES;
+        if (text->bytes[i] == DFG_LAUNCHES || (section && (section == LAUNCHES) != launches))
+            continue;
         if (text->bytes[i] == DFG_NAME)
             fputs(name, out);
         else
             fputc(text->bytes[i], out);
+    }
 }
+
+static enum section section_of(const struct dfg_print *how, size_t number) { return !how->opencl ? ALL : number ? ON_GPU : LAUNCHES; }
 
 /* Prints file `number`, with its own lines' numbers where they belong. */
 static void print_numbered(FILE *out, const char *text, const struct dfg_print *how, size_t number)
 {
     char digits[24] = "";
+    const char *end = !how->gpu ? ".c" : !how->opencl ? ".cu" : number ? ".cl" : "_opencl.c";
     unsigned line = 1;
-    if (number)
+    if (number && !how->opencl)
         snprintf(digits, sizeof digits, "%zu", number);
     for (; *text; line++) {
         size_t n = strcspn(text, "\n") + 1;
         if (*text == DFG_OWN_LINE)
-            fprintf(out, "#line %u \"%s_formulas%s.%s\"\n", line + 1, how->stem, digits, how->gpu ? "cu" : "c");
+            fprintf(out, "#line %u \"%s_formulas%s%s\"\n", line + 1, how->stem, digits, end);
         else
             fwrite(text, 1, n, out);
         text += n;
@@ -179,12 +211,15 @@ static void print_numbered(FILE *out, const char *text, const struct dfg_print *
 }
 
 /* Prints the function that libdf calls, of kernel i: a call of another one's, which may be in another file. */
-static void print_same(FILE *out, const char *name, const char *other, bool gpu)
+static void print_same(FILE *out, const char *name, const char *other, const struct dfg_gen *g)
 {
     static const char parameters[] = "(struct df_call *call, void *stream, const size_t *df_dims, void *const *df_ports,\n"
                                      "    const union df_scalar *df_scalars)",
                       arguments[] = "(call, stream, df_dims, df_ports, df_scalars); /* the same */";
-    if (gpu)
+    if (g->opencl)
+        fprintf(out, "extern int df_formula_%s_opencl%s;\nint df_formula_%s_opencl%s\n{\n    return df_formula_%s_opencl%s\n}\n\n", other, parameters, name, parameters, other,
+                arguments);
+    else if (g->gpu)
         fprintf(out, "extern \"C\" int df_formula_%s_gpu%s;\nextern \"C\" const void *df_device_%s(void);\n"
                      "extern \"C\" int df_formula_%s_gpu%s\n{\n    return df_formula_%s_gpu%s\n}\n\n"
                      "extern \"C\" const void *df_device_%s(void) { return df_device_%s(); }\n\n",
@@ -194,20 +229,21 @@ static void print_same(FILE *out, const char *name, const char *other, bool gpu)
                 other, arguments);
 }
 
-static void print_kernel(FILE *out, const struct dfg_kernel *kernels, const struct text *texts, size_t i, bool gpu)
+static void print_kernel(FILE *out, const struct dfg_gen *g, const struct dfg_kernel *kernels, const struct text *texts, size_t i, enum section section)
 {
     if (texts[i].same == i)
-        print_text(out, &texts[i], kernels[i].name);
-    else
-        print_same(out, kernels[i].name, kernels[texts[i].same].name, gpu);
+        print_text(out, &texts[i], kernels[i].name, section);
+    else if (section != ON_GPU)
+        print_same(out, kernels[i].name, kernels[texts[i].same].name, g);
 }
 
-static void print_head(FILE *out, const char *stem, bool math, bool group, bool gpu)
+static void print_head(FILE *out, const char *stem, bool math, bool group, const struct dfg_gen *g, enum section section)
 {
-    fprintf(out, "/* %s_formulas.%s - made by dfc: the formulas of %s.df, for %s. */\n#include <df.h>\n#include <df_formula%s.h>\n%s%s\n%s",
-            stem, gpu ? "cu" : "c", stem, gpu ? "GPUs" : "CPUs", gpu ? "_gpu" : "", math ? "#include <df_math.h>\n" : "",
-            group ? "#include <df_strips.h>\n" : "",
-            gpu ? "" : "#ifndef DF_LEVEL\n#define DF_LEVEL(name) name\n#endif\n");
+    static const char *const ends[] = { [ALL] = ".cu", [ON_GPU] = ".cl", [LAUNCHES] = "_opencl.c" };
+    fprintf(out, "/* %s_formulas%s - made by dfc: the formulas of %s.df, for %s. */\n%s#include <df_formula%s.h>\n%s%s\n%s",
+            stem, g->gpu ? ends[section] : ".c", stem, g->gpu ? "GPUs" : "CPUs", section == ON_GPU ? "" : "#include <df.h>\n", g->gpu ? "_gpu" : "",
+            math && section != LAUNCHES ? "#include <df_math.h>\n" : "", group ? "#include <df_strips.h>\n" : "",
+            g->gpu ? "" : "#ifndef DF_LEVEL\n#define DF_LEVEL(name) name\n#endif\n");
 }
 
 /* Prints the kernels that are in file `number`. */
@@ -215,25 +251,27 @@ static bool print_part(FILE *out, struct dfg_gen *g, const struct dfg_kernel *ke
                        size_t number)
 {
     const struct dfg_kernel **in = malloc((n + 1) * sizeof *in);
+    const enum section section = section_of(how, number);
     bool math = false, group = false;
     size_t n_in = 0;
     if (!in)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (texts[i].part == number) {
+        if (section || texts[i].part == number) {
             in[n_in++] = &kernels[i];
             math |= texts[i].math;
             group |= kernels[i].formulas->strips != NULL;
         }
-    print_head(out, how->stem, math, group, g->gpu);
+    print_head(out, how->stem, math, group, g, section);
     for (size_t i = 0; i < n_in; i++)
-        print_undefs(out, in[i]->formulas);
+        print_undefs(out, in[i]->formulas, section == ON_GPU);
     fputc('\n', out);
-    print_tables(out, g, in, n_in);
+    if (section != LAUNCHES)
+        print_tables(out, g, in, n_in);
     fputc('\n', out);
     for (size_t i = 0; i < n; i++)
-        if (texts[i].part == number)
-            print_kernel(out, kernels, texts, i, g->gpu);
+        if (section || texts[i].part == number)
+            print_kernel(out, g, kernels, texts, i, section);
     free(in);
     return true;
 }
@@ -287,7 +325,7 @@ static struct dfg_printed *printed_of(const struct text *texts, size_t n)
 
 bool dfg_print(const struct dfg_print *how, const struct dfg_kernel *kernels, size_t n, struct dfg_texts *files)
 {
-    struct dfg_gen g = { .arena = dfl_arena_new(), .sink = how->sink, .gpu = how->gpu };
+    struct dfg_gen g = { .arena = dfl_arena_new(), .sink = how->sink, .gpu = how->gpu, .opencl = how->opencl };
     struct text *texts = calloc(n + 1, sizeof *texts);
     bool good = g.arena && texts;
     *files = (struct dfg_texts){ 0 };
@@ -296,7 +334,7 @@ bool dfg_print(const struct dfg_print *how, const struct dfg_kernel *kernels, si
         if (good)
             find_same(texts, i);
     }
-    const size_t parts = good ? choose_parts(texts, n, how->split) : 0;
+    const size_t chosen = good ? choose_parts(texts, n, how->split) : 0, parts = chosen && how->opencl ? 2 : chosen;
     good = good && (files->text = calloc(parts, sizeof *files->text)) && (files->kernels = printed_of(texts, n));
     while (good && files->n < parts) {
         files->text[files->n] = part_text(&g, kernels, texts, n, how, files->n);

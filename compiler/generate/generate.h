@@ -1,8 +1,8 @@
-/* generate.h - generates C for CPUs and CUDA C++ for GPUs from kernels that are written as formulas.
+/* generate.h - generates C for CPUs, and CUDA C++ and OpenCL C for GPUs, from kernels that are written as formulas.
  *
  *   generate.c   the file of a program's formulas; equal kernels share their code.
  *   kernel.c     the functions of one kernel.
- *   generate_cuda.c  those of one kernel for GPUs.
+ *   generate_gpu.c   those of one kernel for GPUs.
  *   analyse.c    what is known of a formula's nodes before anything is printed.
  *   floats.c     between which numbers floats lie.
  *   known.c      what is known where a value is printed: residues of rows, for one.
@@ -80,6 +80,8 @@ struct dfg_print {
     const struct dfl_sink *sink;        /* names files for #line; NULL: no #line */
     bool gpu;                           /* CUDA C++: the file includes <df_formula_gpu.h>, and a kernel's df_function is named df_formula_NAME_gpu. It is
                                          * compiled with --fmad=false --ftz=false --prec-div=true --prec-sqrt=true */
+    bool opencl;                        /* with gpu, and without split. There are two texts then: STEM_formulas_opencl.c, C with a df_function df_formula_NAME_opencl for each
+                                         * kernel; and STEM_formulas.cl, OpenCL C that is compiled with -cl-fp32-correctly-rounded-divide-sqrt */
     bool split;                         /* a file for each kernel with much code, to be compiled at the same time and found in a cache; else one */
 };
 struct dfg_printed {                    /* a kernel that was printed */

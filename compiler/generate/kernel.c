@@ -9,12 +9,21 @@
 
 /* ---- arguments ---- */
 
-static const char *scalar_type(enum dfl_scalar type)
+const char *dfg_scalar_type(enum dfl_scalar type)
 {
     static const char *const names[] = { [DFL_I32] = "int32_t ", [DFL_I64] = "int64_t ", [DFL_F32] = "float ",
                                          [DFL_F64] = "double ", [DFL_STRING] = "const char *" };
     return names[type];
 }
+
+/* Formulas compute with no texts, and GPUs have none. */
+bool dfg_is_passed(const struct dfg_gen *g, unsigned scalar)
+{
+    return !g->gpu || g->kernel->callee->sig.scalars[scalar]->type != DFL_STRING;
+}
+
+/* As an argument of the launch, on GPUs. */
+static const char *value_of(struct dfg_gen *g, const char *name) { return g->gpu ? dfg_printf(g, "DF_VALUE(%s)", name) : name; }
 
 const char *dfg_parameters(struct dfg_gen *g)
 {
@@ -23,7 +32,8 @@ const char *dfg_parameters(struct dfg_gen *g)
     for (unsigned i = 0; i < sig->n_variables; i++)
         text = dfg_printf(g, "%sconst int64_t %s, ", text, dfg_dim_name(g, i));
     for (unsigned i = 0; i < sig->n_scalars; i++)
-        text = dfg_printf(g, "%sconst %s%s, ", text, scalar_type(sig->scalars[i]->type), dfg_scalar_name(g, i));
+        if (dfg_is_passed(g, i))
+            text = dfg_printf(g, "%sconst %s%s, ", text, dfg_scalar_type(sig->scalars[i]->type), dfg_scalar_name(g, i));
     return text;
 }
 
@@ -32,9 +42,10 @@ const char *dfg_arguments(struct dfg_gen *g)
     const struct dfc_sig *sig = &g->kernel->callee->sig;
     const char *text = "";
     for (unsigned i = 0; i < sig->n_variables; i++)
-        text = dfg_printf(g, "%s%s, ", text, dfg_dim_name(g, i));
+        text = dfg_printf(g, "%s%s, ", text, value_of(g, dfg_dim_name(g, i)));
     for (unsigned i = 0; i < sig->n_scalars; i++)
-        text = dfg_printf(g, "%s%s, ", text, dfg_scalar_name(g, i));
+        if (dfg_is_passed(g, i))
+            text = dfg_printf(g, "%s%s, ", text, value_of(g, dfg_scalar_name(g, i)));
     return text;
 }
 

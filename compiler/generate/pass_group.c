@@ -120,11 +120,11 @@ static const char *joined(struct dfg_gen *g, const struct pass *p, const char *a
 
 static const char *count_type(const struct dff_node *n) { return n->op == DFF_COUNT ? "int32_t" : dfg_type(n->type); }
 
-/* "df_atomic_add_i32" */
-static const char *atomic(struct dfg_gen *g, const struct pass *p, enum dff_type type)
+/* "df_atomic_add_i32", or for local memory "df_local_add_i32" */
+static const char *atomic(struct dfg_gen *g, const struct pass *p, const char *memory, enum dff_type type)
 {
     const enum dff_op op = p->of->reduce->op;
-    return dfg_printf(g, "df_atomic_%s_%s", op == DFF_LEAST ? "min" : op == DFF_GREATEST ? "max" : "add", dfg_type_name(type));
+    return dfg_printf(g, "df_%s_%s_%s", memory, op == DFF_LEAST ? "min" : op == DFF_GREATEST ? "max" : "add", dfg_type_name(type));
 }
 
 static enum dff_type line_type(const struct pass *p) { return p->of->widens ? DFF_I64 : p->of->reduce->type; }
@@ -138,9 +138,9 @@ static void add_term(struct dfg_gen *g, const void *arg)
     dfg_line(g, g->block, "const int64_t %s = %s;", at, dfg_value(g, p->of->place).c);
     if (dfg_open(g, &taken, -1, NULL)) {
         dfg_line(g, g->block, "if (df_copies)");
-        dfg_line(g, g->block, "    %s(&df_counts[(%s - df_low) * df_copies + df_copy], %s);", atomic(g, p, n->op == DFF_COUNT ? DFF_I32 : n->type), at, value);
+        dfg_line(g, g->block, "    %s(&df_counts[(%s - df_low) * df_copies + df_copy], %s);", atomic(g, p, "local", n->op == DFF_COUNT ? DFF_I32 : n->type), at, value);
         if (dfg_open(g, &local, -1, NULL))
-            dfg_line(g, g->block, "%s(&%s, %s);", atomic(g, p, line_type(p)), dfg_pass_element(g, p->of, (struct dfg_text){ at, DFG_ATOM }), value);
+            dfg_line(g, g->block, "%s(&%s, %s);", atomic(g, p, "atomic", line_type(p)), dfg_pass_element(g, p->of, (struct dfg_text){ at, DFG_ATOM }), value);
         dfg_close(g, &local, "else");
     }
     dfg_close(g, &taken, dfg_printf(g, "if (%s%s >= df_low && %s < df_high)", rest, at, at));
@@ -179,7 +179,7 @@ static void print_counts(struct dfg_gen *g, const struct pass *p)
         dfg_line(g, g->block, "for (int df_c = 0; df_c < df_copies; df_c++)");
         dfg_line(g, g->block, "    df_all = %s;", joined(g, p, "df_all", "df_counts[(df_b - df_low) * df_copies + df_c]"));
         dfg_line(g, g->block, "if (df_all != %s)", start);
-        dfg_line(g, g->block, "    %s(&%s, df_all);", atomic(g, p, line_type(p)), dfg_pass_element(g, p->of, (struct dfg_text){ "df_b", DFG_ATOM }));
+        dfg_line(g, g->block, "    %s(&%s, df_all);", atomic(g, p, "atomic", line_type(p)), dfg_pass_element(g, p->of, (struct dfg_text){ "df_b", DFG_ATOM }));
     }
     dfg_close(g, &loop, "for (int64_t df_b = df_low + DF_ITEM; df_copies && df_b < df_high; df_b += DF_ITEMS)");
 }
@@ -192,7 +192,7 @@ static void print_histogram(struct dfg_gen *g, const struct pass *p)
     if (!p->of->changes) {
         if (dfg_open(g, &does, -1, NULL))
             print_phase(g, p, print_start);
-        dfg_close(g, &does, "if (df_does == DF_START)");
+        dfg_close(g, &does, "DF_WHEN(df_does == DF_START)");
     }
     if (dfg_open(g, &does, -1, NULL)) {
         dfg_line(g, g->block, "const int df_copies = df_high - df_low <= %s ? (int)df_strip_least(%s / (df_high - df_low), 32) : 0;", most, most);
@@ -200,7 +200,7 @@ static void print_histogram(struct dfg_gen *g, const struct pass *p)
         print_phase(g, p, print_terms);
         print_phase(g, p, print_counts);
     }
-    dfg_close(g, &does, "if (df_does == DF_PARTS)");
+    dfg_close(g, &does, "DF_WHEN(df_does == DF_PARTS)");
 }
 
 /* ---- scans ---- */
@@ -307,7 +307,7 @@ static void print_sum(struct dfg_gen *g, const struct pass *p, bool has_terms, v
         dfg_line(g, g->block, "        df_sums[DF_ITEM] = %s;", joined(g, p, "df_sums[DF_ITEM]", dfg_printf(g, "df_sums[DF_ITEM + %s]", slot_of(g, p, "df_apart"))));
         dfg_line(g, g->block, "DF_BARRIER();");
     }
-    dfg_close(g, &loop, dfg_printf(g, "for (int df_apart = %s / 2; df_apart; df_apart /= 2)", items));
+    dfg_close(g, &loop, dfg_printf(g, "for (int df_apart = %s / 2; DF_ALL(df_apart); df_apart /= 2)", items));
 }
 
 /* Prints the scan of a tile: each item has TERMS_OF_ITEM elements side by side. */
@@ -340,7 +340,7 @@ static void print_tile(struct dfg_gen *g, const struct pass *p)
             dfg_line(g, g->block, "    df_sums[!df_side * DF_MOST_ITEMS + DF_ITEM] = %s >= df_apart ? %s : %s;", at, joined(g, p, own, other), own);
             dfg_line(g, g->block, "DF_BARRIER();");
         }
-        dfg_close(g, &loop, dfg_printf(g, "for (int df_apart = 1; df_apart < %s; df_apart *= 2, df_side = !df_side)", items));
+        dfg_close(g, &loop, dfg_printf(g, "for (int df_apart = 1; DF_ALL(df_apart < %s); df_apart *= 2, df_side = !df_side)", items));
     }
     dfg_line(g, g->block, "DF_PHASE");
     dfg_line(g, g->block, "    if (%s == %s - 1)", at, items);
@@ -353,7 +353,7 @@ static void print_scan(struct dfg_gen *g, const struct pass *p)
     struct dfg_block does, tile;
     const bool along = is_along_row(g, p->of);
     const char *type = dfg_type(p->of->reduce->type), *at = along ? "DF_ITEM" : "DF_ITEM_Y";
-    dfg_line(g, g->block, "%s *const df_parts = (%s *)df_scratch;", type, type);
+    dfg_line(g, g->block, "DF_IN_GLOBAL(%s) *const df_parts = (DF_IN_GLOBAL(%s) *)df_scratch;", type, type);
     dfg_line(g, g->block, "const int64_t df_begin = df_share * df_segment, df_end = df_strip_least(%s, df_begin + df_segment);", end_of(g, p->of->slot));
     if (dfg_open(g, &does, -1, NULL)) {
         print_sum(g, p, true, add_segment);
@@ -362,7 +362,7 @@ static void print_scan(struct dfg_gen *g, const struct pass *p)
         dfg_line(g, g->block, "        df_parts[(%s) * df_shares + df_share] = df_sums[DF_ITEM];", along ? "df_row" : "df_row * DF_ITEMS_X + DF_ITEM_X");
         dfg_line(g, g->block, "DF_BARRIER();");
     }
-    dfg_close(g, &does, "if (df_does & DF_PARTS)");
+    dfg_close(g, &does, "DF_WHEN(df_does & DF_PARTS)");
     if (dfg_open(g, &does, -1, NULL)) {
         print_sum(g, p, false, add_before);
         dfg_line(g, g->block, "DF_PHASE");
@@ -371,9 +371,9 @@ static void print_scan(struct dfg_gen *g, const struct pass *p)
         dfg_line(g, g->block, "DF_BARRIER();");
         if (dfg_open(g, &tile, -1, NULL))
             print_tile(g, p);
-        dfg_close(g, &tile, dfg_printf(g, "for (int64_t df_tile = df_begin; df_tile < df_end; df_tile += %s * %d)", along ? "DF_ITEMS" : "DF_ITEMS_Y", TERMS_OF_ITEM));
+        dfg_close(g, &tile, dfg_printf(g, "for (int64_t df_tile = df_begin; DF_ALL(df_tile < df_end); df_tile += %s * %d)", along ? "DF_ITEMS" : "DF_ITEMS_Y", TERMS_OF_ITEM));
     }
-    dfg_close(g, &does, "if (df_does & DF_RESULT)");
+    dfg_close(g, &does, "DF_WHEN(df_does & DF_RESULT)");
 }
 
 /* ---- runs ---- */
@@ -393,16 +393,16 @@ static bool is_run(const struct pass *p) { return p->kind == DFF_PASS_RUNNING &&
 /* Parameters behind those of the ports, or arguments. */
 static const char *sizes_of(struct dfg_gen *g, const struct pass *p, bool types)
 {
-    const char *number = types ? ", const int64_t " : ", ", *text = dfg_printf(g, "%sdf_lines", number);
+    const char *number = types ? ", const int64_t " : ", DF_VALUE(", *end = types ? "" : ")", *text = dfg_printf(g, "%sdf_lines%s", number, end);
     if (dfg_has_parts(g))
-        text = dfg_printf(g, "%s%sdf_from%sdf_to", text, number, number);
+        text = dfg_printf(g, "%s%sdf_from%s%sdf_to%s", text, number, end, number, end);
     if (is_scan(p))
-        return dfg_printf(g, "%s%sdf_segment, %sdf_scratch", text, number, types ? "uint8_t *restrict " : "");
+        return dfg_printf(g, "%s%sdf_segment%s, %s", text, number, end, types ? "DF_GLOBAL(uint8_t, df_scratch)" : "DF_PORT(uint8_t, df_scratch, 0)");
     if (p->kind == DFF_PASS_RUNNING)
         return text;
-    text = dfg_printf(g, "%s, %sdf_units0", text, types ? "const struct df_units " : "");
+    text = dfg_printf(g, "%s%sdf_units0%s", text, types ? ", const struct df_units " : number, end);
     for (uint32_t r = 0; r < p->of->reduce->n_ranges; r++)
-        text = dfg_printf(g, "%s%sdf_extent0_%u", text, number, r);
+        text = dfg_printf(g, "%s%sdf_extent0_%u%s", text, number, r, end);
     return text;
 }
 
@@ -438,18 +438,18 @@ void dfg_pass_print(FILE *out, struct dfg_gen *g, unsigned number, const struct 
                 print_indices(g, &p, is_run(&p) ? print_run : print_histogram);
         }
         dfg_close(g, &loop, is_run(&p) ? "for (int64_t df_line = DF_FIRST_X; df_line < df_lines; df_line = DF_NEXT_X(df_line, df_lines))"
-                                       : dfg_printf(g, "for (int64_t df_group = DF_GROUP_X; df_group < %s * df_shares; df_group += DF_GROUPS_X)",
+                                       : dfg_printf(g, "for (int64_t df_group = DF_GROUP_X; DF_ALL(df_group < %s * df_shares); df_group += DF_GROUPS_X)",
                                                     is_scan(&p) && !is_along_row(g, pass) ? "df_up(df_lines, DF_ITEMS_X)" : "df_lines"));
     }
     dfg_close(g, &block, NULL);
-    fprintf(out, "static __global__ void %s df_pass_%c_%u(%s%s%s%s)\n{\n%s}\n\n", is_run(&p) ? "" : "DF_OF_MOST_ITEMS", DFG_NAME, number, dfg_parameters(g), dfg_gpu_ports(g),
-            sizes_of(g, &p, true), is_run(&p) ? "" : ", const int df_does, const int64_t df_shares", g->failed ? "" : block.bytes);
+    fprintf(out, "%s df_pass_%c_%u(%s%s%s%s)\n{\n%s%s}\n\n", is_run(&p) ? "DF_KERNEL(256, 1)" : "DF_KERNEL(32, 8) DF_OF_MOST_ITEMS", DFG_NAME, number, dfg_parameters(g), dfg_gpu_ports(g),
+            sizes_of(g, &p, true), is_run(&p) ? "" : ", const int df_does, const int64_t df_shares", dfg_gpu_begin(g, is_scan(&p)), g->failed ? "" : block.bytes);
     free(block.bytes);
 }
 
 static void print_launch(struct dfg_gen *g, unsigned number, const struct pass *p, const char *groups, const char *does, const char *shares)
 {
-    dfg_line(g, g->block, "DF_LAUNCH_ALL(df_pass_%c_%u, df_grid(dim3(1), %s * %s, 1, 1), dim3(32, 8), stream, %s%s%s, %s, %s);", DFG_NAME, number, groups, shares, dfg_arguments(g),
+    dfg_line(g, g->block, "DF_RUN(df_pass_%c_%u, 32, 8, %s * %s, 1, 1, %s%s%s, DF_VALUE(%s), DF_VALUE(%s));", DFG_NAME, number, groups, shares, dfg_arguments(g),
              dfg_gpu_arguments(g), sizes_of(g, p, false), does, shares);
 }
 
@@ -496,8 +496,7 @@ static void launch_scan(struct dfg_gen *g, unsigned number, const struct pass *p
 static void launch_run(struct dfg_gen *g, unsigned number, const struct pass *p)
 {
     dfg_line(g, g->block, "if (df_lines <= 2147483647)");
-    dfg_line(g, g->block, "    DF_LAUNCH_ALL(df_pass_%c_%u, df_grid(dim3(256), df_lines, 1, 1), dim3(256), stream, %s%s%s);", DFG_NAME, number, dfg_arguments(g), dfg_gpu_arguments(g),
-             sizes_of(g, p, false));
+    dfg_line(g, g->block, "    DF_RUN(df_pass_%c_%u, 256, 1, df_up(df_lines, 256), 1, 1, %s%s%s);", DFG_NAME, number, dfg_arguments(g), dfg_gpu_arguments(g), sizes_of(g, p, false));
     dfg_line(g, g->block, "else");
 }
 

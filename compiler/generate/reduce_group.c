@@ -80,11 +80,12 @@ static void print_places(struct dfg_gen *g, const struct dff_node *const *nodes,
 /* Parameters for all that, or arguments: each after ", ". They are no values that a kernel computes, because it would keep them in registers. */
 static const char *sizes_of(struct dfg_gen *g, const struct dff_node *const *nodes, unsigned n, bool types)
 {
-    const char *number = types ? "const int64_t " : "", *text = dfg_printf(g, ", %sdf_elements, %sdf_places", number, number);
+    const char *number = types ? "const int64_t " : "DF_VALUE(", *units = types ? "const struct df_units " : number, *results = types ? "const struct df_results " : number,
+               *end = types ? "" : ")", *text = dfg_printf(g, ", %sdf_elements%s, %sdf_places%s", number, end, number, end);
     for (unsigned k = 0; k < n; k++) {
-        text = dfg_printf(g, "%s, %sdf_units%u, %sdf_at%u", text, types ? "const struct df_units " : "", k, types ? "const struct df_results " : "", k);
+        text = dfg_printf(g, "%s, %sdf_units%u%s, %sdf_at%u%s", text, units, k, end, results, k, end);
         for (uint32_t r = 0; r < nodes[k]->n_ranges; r++)
-            text = dfg_printf(g, "%s, %sdf_extent%u_%u", text, number, k, r);
+            text = dfg_printf(g, "%s, %sdf_extent%u_%u%s", text, number, k, r, end);
     }
     return text;
 }
@@ -109,11 +110,11 @@ static void print_local(struct dfg_gen *g, const struct dff_node *n, unsigned k)
 static void print_results(struct dfg_gen *g, const struct dff_node *n, unsigned k)
 {
     const char *type = dfg_type(n->type), *term = dfg_is_best(n) ? dfg_type(n->args[0]->type) : NULL;
-    dfg_line(g, g->block, "%s *const df_value%u = (%s *)(df_scratch + df_at%u.value) + df_remainder(df_element, df_places) * df_at%u.each;", type, k, type, k, k);
+    dfg_line(g, g->block, "DF_IN_GLOBAL(%s) *const df_value%u = (DF_IN_GLOBAL(%s) *)(df_scratch + df_at%u.value) + df_remainder(df_element, df_places) * df_at%u.each;", type, k, type, k, k);
     if (term)
-        dfg_line(g, g->block, "%s *const df_term%u = (%s *)(df_scratch + df_at%u.term) + df_remainder(df_element, df_places) * df_at%u.each;", term, k, term, k, k);
+        dfg_line(g, g->block, "DF_IN_GLOBAL(%s) *const df_term%u = (DF_IN_GLOBAL(%s) *)(df_scratch + df_at%u.term) + df_remainder(df_element, df_places) * df_at%u.each;", term, k, term, k, k);
     if (term || dfg_is_float(n->type))
-        dfg_line(g, g->block, "uint8_t *const df_has%u = df_scratch + df_at%u.has + df_remainder(df_element, df_places) * df_at%u.each;", k, k, k);
+        dfg_line(g, g->block, "DF_IN_GLOBAL(uint8_t) *const df_has%u = df_scratch + df_at%u.has + df_remainder(df_element, df_places) * df_at%u.each;", k, k, k);
 }
 
 bool dfg_phase_open(struct dfg_gen *g, struct dfg_block *phase) { return dfg_open(g, phase, -1, NULL); }
@@ -204,27 +205,27 @@ static void print_lanes(struct dfg_gen *g, const struct dff_node *n, unsigned k)
                          k, k, k, k);
                 dfg_line(g, g->block, "DF_BARRIER();");
             }
-            dfg_close(g, &step, "for (int64_t df_from = df_first; df_from < df_end; df_from += DF_LANES)");
+            dfg_close(g, &step, "for (int64_t df_from = df_first; DF_ALL(df_from < df_end); df_from += DF_LANES)");
             dfg_line(g, g->block, "DF_PHASE");
             dfg_line(g, g->block, "    if (df_units%u.folds && DF_ITEM == 0)", k);
             dfg_line(g, g->block, "        df_fold_%s(df_lane%u, df_have%u, &df_value%u[df_chunk], &df_has%u[df_chunk]);", kind, k, k, k, k);
             dfg_line(g, g->block, "DF_BARRIER();");
         }
-        dfg_close(g, &chunk, dfg_printf(g, "for (int64_t df_chunk = df_share; df_chunk < df_units%u.chunks; df_chunk += df_shares)", k));
+        dfg_close(g, &chunk, dfg_printf(g, "for (int64_t df_chunk = df_share; DF_ALL(df_chunk < df_units%u.chunks); df_chunk += df_shares)", k));
     }
-    dfg_close(g, &parts, "if (df_does & DF_PARTS)");
+    dfg_close(g, &parts, "DF_WHEN(df_does & DF_PARTS)");
     if (dfg_open(g, &join, -1, NULL)) {
         const char *arrays = dfg_printf(g, "df_value%u, df_has%u, df_part%u, df_any%u", k, k, k, k);
         dfg_line(g, g->block, "df_join_%s(&df_units%u, df_units%u.rows, df_units%u.n, %s);", kind, k, k, k, arrays);
         for (uint32_t r = n->n_ranges - 1; r-- > 0;)
-            dfg_line(g, g->block, "%sdf_join_%s(&df_units%u, %s, df_extent%u_%u, %s);", r + 2 == n->n_ranges ? dfg_printf(g, "if (!df_units%u.two) ", k) : "", kind, k,
+            dfg_line(g, g->block, "%sdf_join_%s(&df_units%u, %s, df_extent%u_%u, %s);", r + 2 == n->n_ranges ? dfg_printf(g, "DF_WHEN(!df_units%u.two) ", k) : "", kind, k,
                      dfg_extents_before(g, k, r), k, r, arrays);
         dfg_line(g, g->block, "DF_PHASE");
         dfg_line(g, g->block, "    if (DF_ITEM == 0)");
         dfg_line(g, g->block, "        df_part%u[0] = df_units%u.results && df_has%u[0] ? df_value%u[0] : %s;", k, k, k, k, n->op == DFF_SUM ? "0" : dfg_start_of(n));
         dfg_line(g, g->block, "DF_BARRIER();");
     }
-    dfg_close(g, &join, "if (df_does & DF_RESULT)");
+    dfg_close(g, &join, "DF_WHEN(df_does & DF_RESULT)");
 }
 
 /* ---- in any order ---- */
@@ -304,7 +305,7 @@ static void print_tree(struct dfg_gen *g, const struct dff_node *n, unsigned k)
         }
         dfg_phase_close(g, &phase);
     }
-    dfg_close(g, &loop, "for (int df_apart = DF_ITEMS / 2; df_apart; df_apart /= 2)");
+    dfg_close(g, &loop, "for (int df_apart = DF_ITEMS / 2; DF_ALL(df_apart); df_apart /= 2)");
 }
 
 static void print_unordered(struct dfg_gen *g, const struct dff_node *n, unsigned k)
@@ -312,10 +313,10 @@ static void print_unordered(struct dfg_gen *g, const struct dff_node *n, unsigne
     struct dfg_block block;
     if (dfg_open(g, &block, -1, NULL))
         print_fold(g, n, k);
-    dfg_close(g, &block, "if (df_does & DF_PARTS)");
+    dfg_close(g, &block, "DF_WHEN(df_does & DF_PARTS)");
     if (dfg_open(g, &block, -1, NULL))
         print_gather(g, n, k);
-    dfg_close(g, &block, "else");
+    dfg_close(g, &block, "DF_WHEN(!(df_does & DF_PARTS))");
     print_tree(g, n, k);
     if (dfg_open(g, &block, -1, NULL)) {
         dfg_line(g, g->block, "df_value%u[df_share] = df_part%u[0];", k, k);
@@ -374,7 +375,7 @@ void dfg_known_print(struct dfg_gen *g, unsigned n)
     dff_hoisted(g->kernel, g->formula, hoisted);
     for (unsigned k = 0; k < n; k++) {
         const char *type = dfg_type(hoisted[k]->type);
-        dfg_line(g, g->block, "const %s df_known%u = *(const %s *)(df_scratch + %u);", type, k, type, DFF_VALUE_BYTES * k);
+        dfg_line(g, g->block, "const %s df_known%u = *(const DF_IN_GLOBAL(%s) *)(df_scratch + %u);", type, k, type, DFF_VALUE_BYTES * k);
         g->block->temporaries[hoisted[k]->id] = dfg_printf(g, "df_known%u", k);
     }
 }
@@ -408,14 +409,15 @@ static void print_kernel(FILE *out, struct dfg_gen *g, const char *name, const s
             print_element(g, 0, nodes, n);
         } else if (dfg_phase_open(g, &store)) {
             dfg_line(g, g->block, "if ((df_does & DF_RESULT) && DF_ITEM == 0)");
-            dfg_line(g, g->block, "    *(%s *)(df_scratch + %u) = df_part0[0];", dfg_type(nodes[0]->type), DFF_VALUE_BYTES * known);
+            dfg_line(g, g->block, "    *(DF_IN_GLOBAL(%s) *)(df_scratch + %u) = df_part0[0];", dfg_type(nodes[0]->type), DFF_VALUE_BYTES * known);
             dfg_phase_close(g, &store);
         }
     }
     dfg_close(g, &element, NULL);
-    fprintf(out, "static __global__ void DF_OF_MOST_ITEMS df_group_%c_%s(%s%s, uint8_t *restrict df_scratch, const int df_does, const int64_t df_shares%s)\n"
-                 "{\n%s    for (int64_t df_group = DF_GROUP_X; df_group < df_elements * df_turns; df_group += DF_GROUPS_X) {\n%s    }\n}\n\n",
-            DFG_NAME, name, dfg_parameters(g), dfg_gpu_ports(g), sizes_of(g, nodes, n, true), g->failed ? "" : local.bytes, g->failed ? "" : element.bytes);
+    fprintf(out, "DF_KERNEL(32, 8) DF_OF_MOST_ITEMS df_group_%c_%s(%s%s, DF_GLOBAL(uint8_t, df_scratch), const int df_does, const int64_t df_shares%s)\n"
+                 "{\n%s%s    for (int64_t df_group = DF_GROUP_X; DF_ALL(df_group < df_elements * df_turns); df_group += DF_GROUPS_X) {\n%s    }\n}\n\n",
+            DFG_NAME, name, dfg_parameters(g), dfg_gpu_ports(g), sizes_of(g, nodes, n, true), dfg_gpu_begin(g, true), g->failed ? "" : local.bytes,
+            g->failed ? "" : element.bytes);
     free(local.bytes);
     free(element.bytes);
 }
@@ -435,8 +437,8 @@ void dfg_grouped_print(FILE *out, struct dfg_gen *g, unsigned number)
 
 static void print_group_launch(struct dfg_gen *g, const char *name, const char *groups, const char *does, const char *shares, const char *sizes)
 {
-    dfg_line(g, g->block, "DF_LAUNCH_ALL(df_group_%c_%s, df_grid(dim3(1), %s, 1, 1), dim3(32, 8), stream, %s%s, df_scratch, %s, %s%s);", DFG_NAME, name, groups, dfg_arguments(g),
-             dfg_gpu_arguments(g), does, shares, sizes);
+    dfg_line(g, g->block, "DF_RUN(df_group_%c_%s, 32, 8, %s, 1, 1, %s%s, DF_PORT(uint8_t, df_scratch, 0), DF_VALUE(%s), DF_VALUE(%s)%s);", DFG_NAME, name, groups,
+             dfg_arguments(g), dfg_gpu_arguments(g), does, shares, sizes);
 }
 
 static const char *most_of(struct dfg_gen *g, unsigned n, const char *member)
@@ -469,7 +471,7 @@ static void print_launches(struct dfg_gen *g, const char *name, const struct dff
     }
     dfg_close(g, &two, "if (df_grouped && df_shares > 1)");
     if (dfg_open(g, &one, -1, NULL))
-        print_group_launch(g, name, "df_places", "DF_PARTS | DF_RESULT", "1", sizes);
+        print_group_launch(g, name, "df_places", "DF_PARTS | DF_RESULT", "DF_LONG(1)", sizes);
     dfg_close(g, &one, "else if (df_grouped)");
 }
 

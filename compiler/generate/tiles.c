@@ -556,15 +556,15 @@ static void print_tiles(struct dfg_gen *g, unsigned d)
     struct dfg_block block, inner;
     const char *head;
     if (d < s->dim) {
-        head = d == 0 ? "for (int64_t df_outer0 = df_from + DF_GROUP_Z; df_outer0 < df_to; df_outer0 += DF_GROUPS_Z)"
-                      : dfg_printf(g, "for (int64_t df_outer%u = 0; df_outer%u < %s; df_outer%u++)", d, d, dfg_index(g, port->extents[d]).c, d);
+        head = d == 0 ? "for (int64_t df_outer0 = df_from + DF_GROUP_Z; DF_ALL(df_outer0 < df_to); df_outer0 += DF_GROUPS_Z)"
+                      : dfg_printf(g, "for (int64_t df_outer%u = 0; DF_ALL(df_outer%u < %s); df_outer%u++)", d, d, dfg_index(g, port->extents[d]).c, d);
         if (dfg_open(g, &block, -1, NULL))
             print_tiles(g, d + 1);
         dfg_close(g, &block, head);
         return;
     }
     const char grid = s->axes == 2 ? 'Y' : 'X', *from = s->dim ? "0" : "df_from", *to = s->dim ? "df_rows" : "df_to";
-    head = dfg_printf(g, "for (int64_t df_row = %s + DF_GROUP_%c * %u; df_row < %s; df_row += (int64_t)DF_GROUPS_%c * %u)", from, grid, g->tiles->rows, to,
+    head = dfg_printf(g, "for (int64_t df_row = %s + DF_GROUP_%c * %u; DF_ALL(df_row < %s); df_row += (int64_t)DF_GROUPS_%c * %u)", from, grid, g->tiles->rows, to,
                       grid, g->tiles->rows);
     const bool good = dfg_open(g, &block, -1, NULL);
     if (good && s->axes == 2) {
@@ -572,7 +572,7 @@ static void print_tiles(struct dfg_gen *g, unsigned d)
             print_regions(g);
             print_phases(g);
         }
-        dfg_close(g, &inner, dfg_printf(g, "for (int64_t df_column = (int64_t)DF_GROUP_X * %u; df_column < df_columns; df_column += (int64_t)DF_GROUPS_X * %u)",
+        dfg_close(g, &inner, dfg_printf(g, "for (int64_t df_column = (int64_t)DF_GROUP_X * %u; DF_ALL(df_column < df_columns); df_column += (int64_t)DF_GROUPS_X * %u)",
                                         g->tiles->columns, g->tiles->columns));
     } else if (good) {
         print_regions(g);
@@ -615,8 +615,8 @@ void dfg_tiles_print(FILE *out, struct dfg_gen *g)
         print_tiles(g, 0);
     }
     dfg_close(g, &block, NULL);
-    fprintf(out, "static __global__ void DF_ITEMS_AT_MOST(%u) df_kernel_%c_0(%s%s, const int64_t df_from, const int64_t df_to)\n{\n%s}\n\n", DFU_ITEMS, DFG_NAME,
-            dfg_parameters(g), dfg_gpu_ports(g), g->failed ? "" : block.bytes);
+    fprintf(out, "DF_KERNEL(%u, %u) DF_ITEMS_AT_MOST(%u) df_kernel_%c_0(%s%s, const int64_t df_from, const int64_t df_to)\n{\n%s%s}\n\n", s->axes == 2 ? DFU_ITEMS_X : DFU_ITEMS,
+            s->axes == 2 ? DFU_ITEMS_Y : 1, DFU_ITEMS, DFG_NAME, dfg_parameters(g), dfg_gpu_ports(g), dfg_gpu_begin(g, false), g->failed ? "" : block.bytes);
     free(block.bytes);
 }
 
@@ -631,9 +631,9 @@ void dfg_tiles_launch(struct dfg_gen *g)
     const char *rows = n_tiles(g, s->dim ? dfg_tiles_end(g, false) : "df_to - df_from", g->tiles->rows), *outer = s->dim ? "df_to - df_from" : "1";
     dfg_line(g, g->block, "if (df_to > df_from)");
     if (s->axes == 2)
-        dfg_line(g, g->block, "    DF_LAUNCH_ALL(df_kernel_%c_0, df_grid(dim3(1, 1), %s, %s, %s), dim3(%u, %u), stream, %s%s, df_from, df_to);", DFG_NAME,
-                 n_tiles(g, dfg_tiles_end(g, true), g->tiles->columns), rows, outer, DFU_ITEMS_X, DFU_ITEMS_Y, dfg_arguments(g), dfg_gpu_arguments(g));
+        dfg_line(g, g->block, "    DF_RUN(df_kernel_%c_0, %u, %u, %s, %s, %s, %s%s, DF_VALUE(df_from), DF_VALUE(df_to));", DFG_NAME, DFU_ITEMS_X, DFU_ITEMS_Y,
+                 n_tiles(g, dfg_tiles_end(g, true), g->tiles->columns), rows, outer, dfg_arguments(g), dfg_gpu_arguments(g));
     else
-        dfg_line(g, g->block, "    DF_LAUNCH_ALL(df_kernel_%c_0, df_grid(dim3(1), %s, 1, %s), dim3(%u), stream, %s%s, df_from, df_to);", DFG_NAME, rows, outer,
-                 DFU_ITEMS, dfg_arguments(g), dfg_gpu_arguments(g));
+        dfg_line(g, g->block, "    DF_RUN(df_kernel_%c_0, %u, 1, %s, 1, %s, %s%s, DF_VALUE(df_from), DF_VALUE(df_to));", DFG_NAME, DFU_ITEMS, rows, outer,
+                 dfg_arguments(g), dfg_gpu_arguments(g));
 }

@@ -25,7 +25,7 @@ expect fused-on-gpu 0 '^main/[^ ]*\+[^ ]* +gpu ' ./fused --device=emu --policy=a
 cat > planting-c++ <<'X'
 #!/bin/sh
 for last; do :; done
-case $last in *_formulas.cpp) sed -i 's/blur_0, df_grid(dim3(32, 8), w, /blur_0, df_grid(dim3(32, 8), 32, /; s/x = DF_NEXT_X(x, w)/x += w/' "$last" ;; esac
+case $last in *_formulas.cpp) sed -i 's/blur_0, 32, 8, df_up(w, 32), /blur_0, 32, 8, 1, /; s/x = DF_NEXT_X(x, w)/x += w/' "$last" ;; esac
 exec c++ -std=gnu++14 "$@"
 X
 chmod +x planting-c++
@@ -50,7 +50,7 @@ chmod +x racing-c++
 check blur2-compile "$DFC" blur2.df -o blur2 --nvcc=none -O0 -w && ./blur2 --seed=3 >blur2.out
 # A group is one launch, and its streams are in local memory.
 check groups-emit "$DFC" blur2.df -o groups --emu-gpu-code --nvcc=none --keep -w -O0
-expect one-launch 0 '^1$' grep -c 'DF_LAUNCH_ALL(df_kernel_df_group' groups.dfc/blur2_formulas.cpp
+expect one-launch 0 '^1$' grep -c 'DF_RUN(df_kernel_df_group' groups.dfc/blur2_formulas.cpp
 expect local 0 'DF_LOCAL.float, df_tile_g, ' cat groups.dfc/blur2_formulas.cpp
 # Between tiles there is a barrier only if the first phase writes what the last one reads: with one blur more, its stream is where g was.
 expect barriers 0 '^2$' grep -c 'DF_BARRIER();' groups.dfc/blur2_formulas.cpp

@@ -153,7 +153,7 @@ expect no-allocation 1 '^$' grep -hE 'alloc|df_ring' kept.dfc/three_formulas.cpp
 cat >beyond-c++ <<'X'
 #!/bin/sh
 for last; do :; done
-case $last in *_formulas.cpp) sed -i 's/(float \*)df_ports\[5\]/(float *)df_ports[5] + (1 << 20)/g' "$last" ;; esac
+case $last in *_formulas.cpp) sed -i 's/DF_PORT(float, df_ports\[5\]/DF_PORT(float, (float *)df_ports[5] + (1 << 20)/g' "$last" ;; esac
 exec c++ "$@"
 X
 chmod +x beyond-c++

@@ -126,10 +126,10 @@ def bracketed(text, at):
 
 def global_bytes(text, name):
     """Bytes for each output, or None."""
-    found = re.search(r'__global__ [^\n]*\b' + name + r'\(([^\n]*)\)\n\{\n(.*?)\n\}\n', text, re.S)
+    found = re.search(r'^DF_KERNEL\([^\n]*\b' + name + r'\(([^\n]*)\)\n\{\n(.*?)\n\}\n', text, re.S | re.M)
     if not found or not name.startswith('df_kernel_'):
         return None
-    arrays = {array: SIZES[kind] for kind, array in re.findall(r'DF_GLOBAL\((?:const )?(\w+)\) (\w+)', found[1])}
+    arrays = {array: SIZES[kind] for kind, array in re.findall(r'DF_GLOBAL\((?:const )?(\w+), (\w+)\)', found[1])}
     tiles = {array: int(n) for array, n in re.findall(r'DF_LOCAL\(\w+, (\w+), (\d+)\)', found[2])}
     for array, other in re.findall(r'DF_LOCAL_IN\(\w+, (\w+), (\w+)\)', found[2]):
         tiles[array] = tiles[other]

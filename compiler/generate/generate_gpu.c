@@ -1,4 +1,4 @@
-/* generate_cuda.c - generates CUDA C++ from formulas: one __global__ function per formula, and one host function per
+/* generate_gpu.c - generates code for GPUs from formulas: one function of the GPU per formula, and one host function per
  * kernel that launches them. A thread computes one element of the output with the same expression as the CPU's loop, so
  * the bits are the same. Reductions of many terms are shared by work-groups (reduce_group.c, pass_group.c); others are computed by
  * the thread of their element.
@@ -6,7 +6,9 @@
  * Threads: the two last dimensions of the output that are not small constants go over the threads of 2-D blocks of 32 by 8,
  *          the one before over the grid's third extent; what is left are loops. A grid has a limit, so each thread goes on
  *          with the element that is a grid further.
- * Launch:  by DF_LAUNCH_ALL of df_formula_gpu.h, which is a call where the compiler is not nvcc.
+ * Text:    is the same for all compilers, by the macros of df_formula_gpu.h. As CUDA C++ it is one file; of OpenCL the functions of the GPU are
+ *          OpenCL C, and those that launch them are C.
+ * Launch:  by DF_RUN of df_formula_gpu.h.
  * Groups:  are one such function, which computes tiles (tiles.c), or else a launch for each stream that they make. Then streams inside
  *          are whole planes, in scratch.
  */
@@ -82,16 +84,31 @@ const char *dfg_gpu_ports(struct dfg_gen *g)
     const char *text = "";
     for (unsigned p = 0; p < g->kernel->n_ports; p++)
         if (is_taken(g, p))
-            text = dfg_printf(g, "%s%sDF_GLOBAL(%s%s) %s", text, *text ? ", " : "", g->kernel->ports[p].mode == DF_IN ? "const " : "",
+            text = dfg_printf(g, "%s%sDF_GLOBAL(%s%s, %s)", text, *text ? ", " : "", g->kernel->ports[p].mode == DF_IN ? "const " : "",
                               df_elem_c_type(g->kernel->ports[p].elem), dfg_port_name(g, p));
     return text;
 }
+
+const char *dfg_gpu_begin(struct dfg_gen *g, bool has_scratch)
+{
+    const char *text = "   ";
+    for (unsigned p = 0; p < g->kernel->n_ports; p++)
+        if (is_taken(g, p))
+            text = dfg_printf(g, "%s DF_GLOBAL_BEGIN(%s);", text, dfg_port_name(g, p));
+    return dfg_printf(g, "%s%s\n", text, has_scratch ? " DF_GLOBAL_BEGIN(df_scratch);" : "");
+}
+
+/* The items of a work-group, each of which computes elements of the formula. */
+struct items { unsigned x, y; };
+
+static struct items items_of(const struct axes *axes) { return axes->of[0] < 0 ? (struct items){ 1, 1 } : axes->of[1] < 0 ? (struct items){ 256, 1 } : (struct items){ 32, 8 }; }
 
 /* Prints the function whose threads compute an element each. known: hoisted reductions whose values are in scratch. */
 static void print_formula(FILE *out, struct dfg_gen *g, unsigned number, unsigned known)
 {
     struct dfg_block block;
-    struct axes axes = find_axes(g);
+    const struct axes axes = find_axes(g);
+    const struct items items = items_of(&axes);
     dfg_analyse(g);
     g->column = -1;                     /* reads are of ports as they are, and not of rows */
     g->mode = DFG_EDGE;
@@ -102,9 +119,9 @@ static void print_formula(FILE *out, struct dfg_gen *g, unsigned number, unsigne
         print_loops(g, 0, &axes);
     }
     dfg_close(g, &block, NULL);
-    fprintf(out, "static __global__ void df_%s_%c_%u(%s%s%s%s)\n{\n%s}\n\n", known ? "known" : "kernel", DFG_NAME, number, dfg_parameters(g),
-            dfg_gpu_ports(g), known ? ", const uint8_t *restrict df_scratch" : "", dfg_has_parts(g) ? ", const int64_t df_from, const int64_t df_to" : "",
-            g->failed ? "" : block.bytes);
+    fprintf(out, "DF_KERNEL(%u, %u) df_%s_%c_%u(%s%s%s%s)\n{\n%s%s}\n\n", items.x, items.y, known ? "known" : "kernel", DFG_NAME, number, dfg_parameters(g),
+            dfg_gpu_ports(g), known ? ", DF_GLOBAL(const uint8_t, df_scratch)" : "", dfg_has_parts(g) ? ", const int64_t df_from, const int64_t df_to" : "",
+            dfg_gpu_begin(g, known), g->failed ? "" : block.bytes);
     free(block.bytes);
 }
 
@@ -127,12 +144,11 @@ const char *dfg_gpu_arguments(struct dfg_gen *g)
         const bool ring = dfg_is_ring(g, port->memory);
         if (!is_taken(g, p))
             continue;
-        text = dfg_printf(g, "%s%s(%s *)%s", text, *text ? ", " : "", df_elem_c_type(port->elem),
-                          ring ? dfg_scratch(g, g->kernel->strips->plane_of[port->memory]) : dfg_printf(g, "df_ports[%u]", port->memory));
+        const char *first = "0";
         if (port->rank && dfg_has_parts(g))
-            text = dfg_printf(g, "%s - %s * (%s)", text, ring ? ring_rows(g, port->memory, "from")
-                                                              : dfg_printf(g, "df_first[%u]", port->memory),
-                              dfg_row_size(g, port, 1));
+            first = dfg_printf(g, "-%s * (%s)", ring ? ring_rows(g, port->memory, "from") : dfg_printf(g, "df_first[%u]", port->memory), dfg_row_size(g, port, 1));
+        text = dfg_printf(g, "%s%sDF_PORT(%s, %s, %s)", text, *text ? ", " : "", df_elem_c_type(port->elem),
+                          ring ? dfg_scratch(g, g->kernel->strips->plane_of[port->memory]) : dfg_printf(g, "df_ports[%u]", port->memory), first);
     }
     return text;
 }
@@ -151,7 +167,8 @@ static void print_launch(struct dfg_gen *g, unsigned number, bool known)
 {
     const struct axes axes = find_axes(g);
     const struct dff_port *port = &g->kernel->ports[g->formula->port];
-    const char *block = axes.of[0] < 0 ? "1" : axes.of[1] < 0 ? "256" : "32, 8", *extents[3], *rows = "";
+    const struct items items = items_of(&axes);
+    const char *extents[3], *rows = "";
     const char *from = formula_rows(g, number, "from"), *to = formula_rows(g, number, "to");
     for (int a = 0; a < 3; a++)
         extents[a] = axes.of[a] < 0 ? "1" : axes.of[a] == 0 && dfg_has_parts(g) ? dfg_printf(g, "%s - %s", to, from)
@@ -159,11 +176,11 @@ static void print_launch(struct dfg_gen *g, unsigned number, bool known)
     const char *arguments = dfg_gpu_arguments(g); /* what they declare stands before the condition */
     if (dfg_has_parts(g)) {
         dfg_line(g, g->block, "if (%s > %s)", to, from);
-        rows = dfg_printf(g, ", %s, %s", from, to);
+        rows = dfg_printf(g, ", DF_VALUE(%s), DF_VALUE(%s)", from, to);
     }
-    dfg_line(g, g->block, "%sDF_LAUNCH_ALL(df_%s_%c_%u, df_grid(dim3(%s), %s, %s, %s), dim3(%s), stream, %s%s%s%s);",
-             *rows ? "    " : "", known ? "known" : "kernel", DFG_NAME, number, block, extents[0], extents[1], extents[2], block, dfg_arguments(g),
-             arguments, known ? dfg_printf(g, ", (const uint8_t *)%s", dfg_scratch(g, 0)) : "", rows);
+    dfg_line(g, g->block, "%sDF_RUN(df_%s_%c_%u, %u, %u, df_up(%s, %u), df_up(%s, %u), %s, %s%s%s%s);", *rows ? "    " : "", known ? "known" : "kernel", DFG_NAME, number,
+             items.x, items.y, extents[0], items.x, extents[1], items.y, extents[2], dfg_arguments(g), arguments,
+             known ? dfg_printf(g, ", DF_PORT(const uint8_t, %s, 0)", dfg_scratch(g, 0)) : "", rows);
 }
 
 /* Prints the launches of reductions that work-groups share, and behind them the one of a thread for each element. */
@@ -255,8 +272,9 @@ static void print_host(FILE *out, struct dfg_gen *g)
         for (unsigned v = 0; v < sig->n_variables; v++)
             dfg_line(g, g->block, "const int64_t %s = (int64_t)df_dims[%u];", dfg_dim_name(g, v), v);
         for (unsigned s = 0; s < sig->n_scalars; s++)
-            dfg_line(g, g->block, "const auto %s = df_scalars[%u].%s;", dfg_scalar_name(g, s), s,
-                     dfl_scalar_name(sig->scalars[s]->type));
+            if (dfg_is_passed(g, s))
+                dfg_line(g, g->block, "const %s%s = df_scalars[%u].%s;", dfg_scalar_type(sig->scalars[s]->type), dfg_scalar_name(g, s), s,
+                         dfl_scalar_name(sig->scalars[s]->type));
         print_rows(g);
         if (g->tiles)
             dfg_tiles_launch(g);
@@ -266,13 +284,13 @@ static void print_host(FILE *out, struct dfg_gen *g)
         }
     }
     dfg_close(g, &block, NULL);
-    fprintf(out, "extern \"C\" int df_formula_%c_gpu(struct df_call *call, void *stream, const size_t *df_dims, void *const *df_ports,\n"
+    fprintf(out, "%sint df_formula_%c_%s(struct df_call *call, void *stream, const size_t *df_dims, void *const *df_ports,\n"
                  "    const union df_scalar *df_scalars)\n{\n    (void)call; (void)stream; (void)df_dims; (void)df_scalars;\n",
-            DFG_NAME);
+            g->opencl ? "" : "extern \"C\" ", DFG_NAME, g->opencl ? "opencl" : "gpu");
     dfg_print_limit(out, g);
-    fprintf(out, "%s    return DF_OK;\n}\n\n"
-                 "extern \"C\" const void *df_device_%c(void) { return (const void *)df_kernel_%c_0; }\n\n",
-            g->failed ? "" : block.bytes, DFG_NAME, DFG_NAME);
+    fprintf(out, "%s    return DF_OK;\n}\n\n", g->failed ? "" : block.bytes);
+    if (!g->opencl)
+        fprintf(out, "extern \"C\" const void *df_device_%c(void) { return (const void *)df_kernel_%c_0; }\n\n", DFG_NAME, DFG_NAME);
     free(block.bytes);
 }
 
@@ -327,7 +345,7 @@ bool dfg_gpu_code(const struct dff_kernel *kernel, double *computed, double *rea
     return good;
 }
 
-bool dfg_cuda_kernel_print(FILE *out, struct dfg_gen *g)
+bool dfg_gpu_kernel_print(FILE *out, struct dfg_gen *g)
 {
     struct dfu_tiles tiles;
     dfg_kernel_begin(g);
@@ -336,6 +354,7 @@ bool dfg_cuda_kernel_print(FILE *out, struct dfg_gen *g)
         dfg_tiles_find(g, &tiles);
     if (!g->failed)
         (g->tiles ? dfg_tiles_print : print_formulas)(out, g);
+    fputc(DFG_LAUNCHES, out);
     if (!g->failed)
         print_host(out, g);
     free(g->all_facts);

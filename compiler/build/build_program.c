@@ -303,6 +303,7 @@ static bool prepare(struct dfc_program *p)
     if (!leave_out_fused(p) || !dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
         return false;
     p->gpu_code = p->tools.toolkit && !p->tools.no_gpu_code ? DFC_GPU_CUDA : p->options->emu_gpu_code ? DFC_GPU_EMULATED : DFC_GPU_NONE;
+    p->opencl = dfr_back_end_of(DF_DEVICE_OPENCL) != NULL;
     if (p->tools.no_gpu_code)
         note_left_out(p);
     if (p->options->emu_gpu_code)

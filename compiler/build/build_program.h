@@ -65,7 +65,7 @@ struct dfc_build_unit {
     char *path;                         /* the user's file; NULL: the unit is wholly generated */
     const struct dfg_level *level;      /* of STEM_formulas.c or a further one; NULL: the unit is another one */
     size_t part;                        /* which of these files */
-    bool gpu_formulas;                  /* it is STEM_formulas.cu */
+    bool gpu_formulas, opencl_formulas; /* it is STEM_formulas.cu, STEM_formulas_opencl.c */
     bool of_std;                        /* a C file of std/: the unit is the same in every program, so they share its object in the cache */
     const char *flags, *dir;            /* what the .df gives to that file's compiler (NULL: nothing), and its folder */
     char *source, *object, *log, *deps; /* in the work folder; if the user's file is an object, `object` is that file */
@@ -84,7 +84,8 @@ struct dfc_program {
     const char *stem;                   /* "sum" of sum.df */
     struct df_plan *plan;               /* NULL: the program carries none */
     char *work;                         /* folder of generated files */
-    struct dfg_texts formulas[2];       /* for CPUs and GPUs */
+    struct dfg_texts formulas[3];       /* for CPUs, GPUs, and OpenCL devices */
+    bool opencl;                        /* formulas are compiled for OpenCL devices, too */
     enum dfc_gpu_code gpu_code;         /* of gpu variants and formulas */
     struct dfc_build_unit *units;
     size_t n_units;

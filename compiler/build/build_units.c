@@ -187,6 +187,24 @@ static bool write_file(struct dfc_program *p, const struct dfc_build_unit *unit,
     return good;
 }
 
+/* Writes the unit of OpenCL formulas, and for who reads it (--keep) the OpenCL C. */
+static bool write_opencl(struct dfc_program *p, FILE *file)
+{
+    char *path, *text = dfc_opencl_formulas_text(&p->formulas[2], p->stem, p->tools.include);
+    if (!text || asprintf(&path, "%s/%s_formulas.cl", p->work, p->stem) < 0) {
+        free(text);
+        return no_memory();
+    }
+    FILE *readable = create(path);
+    if (readable)
+        fputs(text, readable);
+    dfc_emit_opencl_unit(file, &p->formulas[2], p->stem, text);
+    const bool good = readable && written(readable, path);
+    free(path);
+    free(text);
+    return good;
+}
+
 static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
 {
     char name[UNIT_NAME];
@@ -200,10 +218,12 @@ static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
         fprintf(file, "#define DF_LEVEL(name) name##_%s\n#include \"%s\"\n", unit->level->name, name_formulas(p, unit->part, dfg_level(0), name));
     else if (is_of_formulas(unit))
         fputs(p->formulas[unit->gpu_formulas].text[unit->part], file);
+    else if (unit->opencl_formulas)
+        good = write_opencl(p, file);
     else if (unit->kind == DFC_CODE_CUDA)
         dfc_emit_cuda(file, p->loaded->front, p->stem);
     else
-        dfc_emit_c(file, p->loaded->front, p->stem, p->n_levels, p->gpu_code, p->options->emu_gpu_code, p->catcher != NULL);
+        dfc_emit_c(file, p->loaded->front, p->stem, p->n_levels, &(struct dfc_emit_gpu){ p->gpu_code, p->options->emu_gpu_code, p->opencl }, p->catcher != NULL);
     if (unit == p->catcher)
         dfc_emit_catch(file);
     return written(file, unit->source) && good;
@@ -278,6 +298,22 @@ static bool add_gpu_formulas(struct dfc_program *p)
     return true;
 }
 
+/* Their code for OpenCL devices: C, and a text that the driver compiles when the program runs. */
+static bool add_opencl_formulas(struct dfc_program *p)
+{
+    char name[UNIT_NAME];
+    p->opencl = p->opencl && dfc_has_opencl_formulas(p->loaded->front);
+    if (!p->opencl)
+        return true;
+    if (!dfc_emit_opencl_formulas(&p->formulas[2], p->loaded->front, p->stem))
+        return no_memory();
+    snprintf(name, sizeof name, "%.250s_formulas_opencl.c", p->stem);
+    if (!add_unit(p, DFC_CODE_C, NULL, name))
+        return false;
+    p->units[p->n_units - 1].opencl_formulas = true;
+    return true;
+}
+
 /* A unit in C++ or CUDA that has, or may call, what throws. Formulas do not. */
 static const struct dfc_build_unit *find_catcher(const struct dfc_program *p)
 {
@@ -296,7 +332,7 @@ bool dfc_units_make(struct dfc_program *p)
     snprintf(name, sizeof name, "%.250s_gpu.cu", p->stem);
     if (p->gpu_code && dfc_has_inline(p->loaded->front, true) && !add_unit(p, DFC_CODE_CUDA, NULL, name))
         return false;
-    if (!add_formulas(p) || !add_gpu_formulas(p) || !add_user_files(p) || !write_header(p))
+    if (!add_formulas(p) || !add_gpu_formulas(p) || !add_user_files(p) || !add_opencl_formulas(p) || !write_header(p))
         return false;
     p->catcher = find_catcher(p);
     for (size_t i = 0; i < p->n_units; i++)
@@ -329,8 +365,8 @@ void dfc_units_free(struct dfc_program *p)
         free(p->units[i].log);
         free(p->units[i].deps);
     }
-    for (int gpu = 0; gpu < 2; gpu++)
-        dfg_texts_free(&p->formulas[gpu]);
+    for (size_t i = 0; i < sizeof p->formulas / sizeof *p->formulas; i++)
+        dfg_texts_free(&p->formulas[i]);
     free(p->units);
     p->units = NULL;
     p->n_units = 0;
@@ -471,6 +507,8 @@ static void command(const struct dfc_program *p, const struct dfc_build_unit *un
     if (unit->kind != DFC_CODE_OPENCL)  /* whose flags are for OpenCL's compilers */
         dfc_flags_add(unit, argv);
     add_for_formulas(p, unit, argv);
+    if (unit->opencl_formulas)          /* it does little beside launching, and compiling it takes a third of the time */
+        dfc_list_add_words(argv, "-O0 -w");
     add_for_main(unit, argv);
     dfc_list_add(argv, "-c");
     dfc_list_add(argv, "-o");

@@ -79,7 +79,7 @@ static bool emit_c(const struct dfc_common *common, FILE *out)
     if (stem) {
         dfc_emit_header(out, loaded.front, stem);
         fputc('\n', out);
-        dfc_emit_c(out, loaded.front, stem, DFG_MOST_LEVELS, true, false, false);
+        dfc_emit_c(out, loaded.front, stem, DFG_MOST_LEVELS, &(struct dfc_emit_gpu){ .code = true }, false);
         for (int gpu = 0; gpu < 2; gpu++)
             if (dfc_has_formulas(loaded.front, gpu)) {
                 struct dfg_texts formulas;

@@ -9,6 +9,7 @@
  *   emit_launch.c   launches of bare __global__ functions.
  *   emit_opencl.c   the unit of one .cl file.
  *   emit_device.c   addresses of device code.
+ *   emit_opencl_formulas.c  STEM_formulas_opencl.c.
  *   emit_python.c   the Python module of a library
  *   emit_slow.c     which formulas are slow, and what would help (emit_slow.h).
  *   emit_library.c  the functions and the header of a library, and how other programs find it.
@@ -53,10 +54,16 @@ void dfc_emit_inline_headers(FILE *out);
 /* Errors for macros that stand for words of C. They come before any header that uses these words. */
 void dfc_emit_keywords(FILE *out);
 
+struct dfc_emit_gpu {                   /* which gpu variants are compiled */
+    bool code;                          /* those for CUDA, or for the emulator */
+    bool emulated;                      /* for the emulator (--emu-gpu-code) */
+    bool opencl;                        /* formulas for OpenCL devices */
+};
+
 /* Prints NAME.df.h, NAME.c and NAME_gpu.cu; NAME is `stem`. n_levels: formulas are compiled for the levels below it
- * (dfg_level()). gpu: gpu variants are compiled. catches: some unit has what dfc_emit_catch() prints. */
+ * (dfg_level()). catches: some unit has what dfc_emit_catch() prints. */
 void dfc_emit_header(FILE *out, const struct dfc_front *front, const char *stem);
-void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsigned n_levels, bool gpu, bool emu_gpu_code, bool catches);
+void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsigned n_levels, const struct dfc_emit_gpu *gpu, bool catches);
 void dfc_emit_cuda(FILE *out, const struct dfc_front *front, const char *stem);
 /* emit_catch.c: the end of a unit in C++ that catches the exceptions of all kernels; and for the program's C what declares it. */
 void dfc_emit_catch(FILE *out);
@@ -73,10 +80,19 @@ const char *dfc_emit_name(const struct dfc_front *front, const struct dfc_kernel
 /* Do formulas give the code of the kernel for CPUs or GPUs, because no such variant is written? That of some kernel? */
 bool dfc_is_formula(const struct dfc_kernel_code *code, bool gpu);
 bool dfc_has_formulas(const struct dfc_front *front, bool gpu);
+/* And for OpenCL devices? Of some kernel? */
+bool dfc_is_opencl_formula(const struct dfc_kernel_code *code);
+bool dfc_has_opencl_formulas(const struct dfc_front *front);
 /* Prints STEM_formulas.c or STEM_formulas.cu, that code; with `split` also STEM_formulas1.c and so on (generate.h). false: no memory.
  * dfg_texts_free() is called in either case. */
 struct dfg_texts;
 bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split);
+/* Makes the texts of the formulas for OpenCL devices (struct dfg_print). false: no memory. dfg_texts_free() is called in either case. */
+bool dfc_emit_opencl_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem);
+/* emit_opencl_formulas.c: the OpenCL C of these texts with all that it includes; the headers are in `folder`. malloc'ed; NULL: no memory, or reported. And the unit with these
+ * texts, of which this is one. */
+char *dfc_opencl_formulas_text(const struct dfg_texts *texts, const char *stem, const char *folder);
+void dfc_emit_opencl_unit(FILE *out, const struct dfg_texts *texts, const char *stem, const char *text);
 /* Prints a header for one C file: the prototypes of all kernels without bounds that name the file in their declarations, whether the program calls them
  * or not. So it is the same in all programs that import a file of std/. */
 void dfc_emit_file_header(FILE *out, const struct dfc_front *front, const char *path);
@@ -90,6 +106,8 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *header,
 bool dfc_emit_opencl(FILE *out, const struct dfc_front *front, const char *header, const char *path);
 /* Prints the text that drivers get. Returns false if that was reported, or if there is no memory. */
 bool dfc_emit_opencl_text(FILE *out, const char *path);
+/* Prints a text as a string of C, on lines as it has. */
+void dfc_emit_string(FILE *out, const char *text, size_t n);
 /* Prints declarations of what the units of .cl files have of the kernel, or what struct df_functions is to have of it. */
 void dfc_emit_opencl_functions(FILE *out, const struct dfc_kernel_code *code, const char *name, bool declares);
 /* Reads a user's file without its byte order mark. Returns false if that was reported. The caller frees the text in either case. */

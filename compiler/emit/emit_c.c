@@ -203,9 +203,12 @@ static bool has_device(const struct dfc_kernel_code *code)
 
 /* ---- the program ---- */
 
-static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu, unsigned n_levels, bool catches)
+static void emit_functions(FILE *out, const struct dfc_front *front, const struct dfc_emit_gpu *how, unsigned n_levels, bool catches)
 {
     const struct df_graph *g = front->graph;
+    const bool gpu = how->code;
+    if (how->opencl)
+        fputs("extern const struct df_cl_source df_formulas_opencl;\n", out);
     for (size_t i = 0; i < front->n_kernels; i++) {
         if (front->kernels[i].cpu)
             emit_variant(out, front, &front->kernels[i], false, catches);
@@ -221,25 +224,30 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu, u
         if (gpu && has_device(&front->kernels[i]))
             fprintf(out, "extern const void *df_device_%s(void);\n\n",
                     dfc_emit_name(front, &front->kernels[i]));
+        if (how->opencl && dfc_is_opencl_formula(&front->kernels[i]))
+            fprintf(out, "extern df_function df_formula_%s_opencl;\n\n", dfc_emit_name(front, &front->kernels[i]));
     }
     fprintf(out, "static const struct df_functions functions[%u] = {\n", g->n_kernels);
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
         const char *name = dfc_emit_name(front, code);
-        bool on_cpu = has_variant(code, false), on_gpu = gpu && has_variant(code, true);
-        if (!on_cpu && !on_gpu && !code->opencl)
+        const bool on_cpu = has_variant(code, false), on_gpu = gpu && has_variant(code, true), on_opencl = how->opencl && dfc_is_opencl_formula(code);
+        if (!on_cpu && !on_gpu && !on_opencl && !code->opencl)
             continue;
+        const char *comma = "";
         fprintf(out, "    [%u] = {", code->kernel);
         if (code->opencl)
             dfc_emit_opencl_functions(out, code, name, false);
         if (on_cpu)
-            fprintf(out, " .cpu = df_run_%s_cpu%s", name, on_gpu ? "," : "");
+            fprintf(out, "%s .cpu = df_run_%s_cpu", comma, name), comma = ",";
         if (on_gpu)
-            fprintf(out, " .gpu = %s_%s_gpu", code->gpu ? "df_run" : "df_formula", name);
+            fprintf(out, "%s .gpu = %s_%s_gpu", comma, code->gpu ? "df_run" : "df_formula", name), comma = ",";
         if (gpu && has_device(code))
-            fprintf(out, ", .device = df_device_%s", name);
+            fprintf(out, "%s .device = df_device_%s", comma, name), comma = ",";
+        if (on_opencl)
+            fprintf(out, "%s .opencl = df_formula_%s_opencl, .opencl_source = &df_formulas_opencl", comma, name), comma = ",";
         if (code->formula && !code->cpu && !(on_gpu && code->gpu) && code->formula->callee->sig.n_variables)
-            fprintf(out, ", .most = %" PRId64, dfg_limit(code->formula));
+            fprintf(out, "%s .most = %" PRId64, comma, dfg_limit(code->formula));
         fputs(" },\n", out);
     }
     fputs("};\n\n", out);
@@ -276,6 +284,16 @@ bool dfc_is_formula(const struct dfc_kernel_code *code, bool gpu)
     return code->formula && !variant_of(code, gpu);
 }
 
+bool dfc_is_opencl_formula(const struct dfc_kernel_code *code) { return dfc_is_formula(code, true) && !code->opencl; }
+
+bool dfc_has_opencl_formulas(const struct dfc_front *front)
+{
+    for (size_t i = 0; i < front->n_kernels; i++)
+        if (dfc_is_opencl_formula(&front->kernels[i]))
+            return true;
+    return false;
+}
+
 bool dfc_has_formulas(const struct dfc_front *front, bool gpu)
 {
     for (size_t i = 0; i < front->n_kernels; i++)
@@ -284,24 +302,33 @@ bool dfc_has_formulas(const struct dfc_front *front, bool gpu)
     return false;
 }
 
-bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split)
+static bool print_formulas(struct dfg_texts *texts, const struct dfc_front *front, const struct dfg_print *how)
 {
-    const struct dfg_print how = { .stem = stem, .sink = front->sink, .gpu = gpu, .split = split };
     struct dfg_kernel *kernels = calloc(front->n_kernels + 1, sizeof *kernels);
     size_t n = 0;
     for (size_t i = 0; kernels && i < front->n_kernels; i++)
-        if (dfc_is_formula(&front->kernels[i], gpu))
+        if (how->opencl ? dfc_is_opencl_formula(&front->kernels[i]) : dfc_is_formula(&front->kernels[i], how->gpu))
             kernels[n++] = (struct dfg_kernel){
                 .name = dfc_emit_name(front, &front->kernels[i]),
                 .formulas = front->kernels[i].formula,
             };
     *texts = (struct dfg_texts){ 0 };
-    const bool good = kernels && dfg_print(&how, kernels, n, texts);
+    const bool good = kernels && dfg_print(how, kernels, n, texts);
     free(kernels);
     return good;
 }
 
-void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsigned n_levels, bool gpu, bool emu_gpu_code, bool catches)
+bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split)
+{
+    return print_formulas(texts, front, &(struct dfg_print){ .stem = stem, .sink = front->sink, .gpu = gpu, .split = split });
+}
+
+bool dfc_emit_opencl_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem)
+{
+    return print_formulas(texts, front, &(struct dfg_print){ .stem = stem, .sink = front->sink, .gpu = true, .opencl = true });
+}
+
+void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsigned n_levels, const struct dfc_emit_gpu *gpu, bool catches)
 {
     fprintf(out, "/* %s.c - made by dfc: how libdf calls the kernels of %s.df, and main(). */\n#line 2 \"%s.c\"\n",
             stem, stem, stem);
@@ -326,10 +353,10 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsi
         fputs("extern const struct df_replanner dfc_replanner;\n", out);
     fputc('\n', out);
     if (front->n_exports > 0) {
-        dfc_emit_library(out, front, emu_gpu_code);
+        dfc_emit_library(out, front, gpu->emulated);
         return;
     }
     fputs("int main(int argc, char **argv)\n{\n", out);
-    dfc_emit_program(out, front, emu_gpu_code);
+    dfc_emit_program(out, front, gpu->emulated);
     fputs("    return df_main(argc, argv, &program);\n}\n", out);
 }

@@ -11,7 +11,7 @@
 #include "compiler/types/launch.h"
 #include "runtime/base/intern.h"
 
-static void print_string(FILE *out, const char *text, size_t n)
+void dfc_emit_string(FILE *out, const char *text, size_t n)
 {
     fputc('"', out);
     for (size_t i = 0; i < n; i++) {
@@ -69,17 +69,17 @@ static bool emit_source(FILE *out, const struct dfc_front *front, const char *pa
     good = to && fclose(to) == 0 && good;
     if (good) {
         fputs("static const char df_text[] =\n    ", out);
-        print_string(out, text, n);
+        dfc_emit_string(out, text, n);
         fputs(";\nextern const struct df_cl_source ", out);
         print_source_name(out, path);
         fputs(";\nconst struct df_cl_source ", out);
         print_source_name(out, path);
         fputs(" = { .name = ", out);
-        print_string(out, path, strlen(path));
+        dfc_emit_string(out, path, strlen(path));
         fputs(", .text = df_text, .bytes = sizeof df_text - 1", out);
         if (flags) {
             fputs(", .options = ", out);
-            print_string(out, flags->s, strlen(flags->s));
+            dfc_emit_string(out, flags->s, strlen(flags->s));
         }
         fputs(" };\n\n", out);
     }

@@ -40,7 +40,8 @@ compiled() { # NAME "UNIT…" RESULT ARG…: the same, and what the program prin
     if ! "$DFC" "$source" -o three --nvcc=none --here -O0 --cc="$count/cc" "$@" >said 2>&1; then fail "$name" "$(tail -n 3 said)"; return; fi
     called "$name" "$want"; expect "$name-result" 0 "^$result$" ./three
 }
-all='2_show.c 3_more.cpp link three.c three_formulas.c'
+opencl=' three_formulas_opencl.c'; if "$DFC" doctor --quick | grep -q 'built without OpenCL'; then opencl=; fi
+all="2_show.c 3_more.cpp link three.c three_formulas.c$opencl"
 compiled c-first "$all" 107
 : >"$CALLS.asked"; compiled c-unchanged '' 107
 [ ! -s "$CALLS.asked" ] && pass c-unchanged-asks-nothing || fail c-unchanged-asks-nothing "$(cat "$CALLS.asked")"
@@ -48,7 +49,7 @@ mkdir c-other && cd c-other && compiled c-other-folder '' 107; cd ..
 compiled c-flags "$all" 107 -O1
 sed -i 's/100/200/' c-files/step.h; touch -d '1 minute ago' c-files/step.h
 compiled c-header '2_show.c link' 207
-sed -i 's/w\[i\] = 2 \*/w[i] = 3 */' c-files/three.df; compiled c-formula 'link three_formulas.c' 210
+sed -i 's/w\[i\] = 2 \*/w[i] = 3 */' c-files/three.df; compiled c-formula "link three_formulas.c$opencl" 210
 sed -i 's/n = 4/n = 5/' c-files/three.df; compiled c-size link 213
 source=$PWD/c-files/small.df; compiled c-keep 'link small.c' 213 --keep; source=$PWD/c-files/three.df; compiled c-no-cache "$all" 213 --no-cache
 if [ "$(uname -m)" = x86_64 ]; then expect c-no-cache-asks 0 '-march=x86-64-v.* -E ' cat "$CALLS.asked"; else skip c-no-cache-asks 'no levels here'; fi
@@ -96,7 +97,7 @@ expect timing-linked-cached 0 '^linking +from the cache$' "$DFC" "$source" -o th
 echo 213 >said.expected; same timing-run-output said.out said.expected
 expect timing-kernel 0 '^twice +[1-9][0-9]* +[0-9]+\.[0-9]{2} ms  three_formulas\.c$' cat said
 sed -n '/^file /,$s/ .*//p' said >said.files
-printf '%s\n' file three.c three_formulas.c 2_show.c 3_more.cpp linking dfc total >said.expected; same timing-files said.files said.expected
+printf '%s\n' file three.c three_formulas.c 2_show.c 3_more.cpp $opencl linking dfc total >said.expected; same timing-files said.files said.expected
 expect timing-linked 0 '^linking +[1-9][0-9]* ms  linked$' cat said
 # The parts add up: no time is counted twice, and the linker's and the compilers' are in the total.
 awk '/^file /{parts = 1; next} parts && match($0, /[0-9]+ ms/) { if ($1 == "total") { all = substr($0, RSTART, RLENGTH) + 0 } else { sum += substr($0, RSTART, RLENGTH) } }

@@ -13,6 +13,8 @@ for other sizes.
 
 With --accs programs have accs, with --bounded inputs of bounded extents: dfc then reads batch.df, and the interpreter oracle.df, without the bounds.
 
+The mode device=opencl, among options of dfc, runs the formulas on the first OpenCL device.
+
 With --runner=COMMAND the programs are for another machine, and COMMAND runs them: `qemu-aarch64`. One level of instructions is all it has.
 
 With --cases=FILE… the graphs of these files are compared instead, on the sizes that lines `// sizes GRAPH: h=1 w=2; …` give. `waves=3` beside them
@@ -261,15 +263,17 @@ class Run:
         return bad
 
     def compile(self, folder, options, way):
-        # The GPU code of formulas, on the emulated GPU.
-        self.session = "--device=emu --policy=all-gpu" if "--emu-gpu-code" in options else "--workers=1"
+        # The GPU code of formulas, on the emulated GPU or an OpenCL device.
+        opencl = "device=opencl" in options
+        self.session = "--device=opencl --policy=all-gpu" if opencl else "--device=emu --policy=all-gpu" if "--emu-gpu-code" in options else "--workers=1"
         level = way.level if is_of_cpu(options) else "none"
         cc = [f"{SOURCE}/tests/formula/level_cc.sh", f"--formulas={','.join([level, *way.flags.split()])}"]
         environment = {**os.environ, "CC": " ".join(cc), "CXX": f"{os.environ.get('CXX', 'c++')} -std=gnu++14", "FORMULA_CC": os.environ.get("CC", "cc")}
         here = ["--here"] if level not in ("", "none") else []
         one_file = ["--keep"] if self.given.plain or self.given.quick else []     # not one for each large kernel, whose headers take as long as it does
         start = time.monotonic()
-        said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *here, *one_file, *options], folder, env=environment)
+        given = ["--nvcc=none" if option == "device=opencl" else option for option in options]
+        said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *here, *one_file, *given], folder, env=environment)
         self.seconds["dfc"] += time.monotonic() - start
         if said.returncode:
             raise Failure(f"dfc {' '.join(options)}{way.said()}: exit {said.returncode}: {said.stderr[-1500:]}")

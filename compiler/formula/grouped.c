@@ -131,28 +131,40 @@ static int64_t width_of(int64_t extent)
     return width;
 }
 
-/* The results that there are of a reduction at a time: of units, or of work-groups if it has no order (df_lane_units(), df_wide_units(), df_shares_of()). With
- * few terms each thread computes an element, unless a test asks for less. */
-static int64_t n_results(const struct dff_node *reduce, int64_t elements, const uint64_t *dims)
+static int64_t n_terms(const struct dff_node *reduce, uint32_t n_ranges, const uint64_t *dims)
 {
-    int64_t terms = 1, outer = 1, last = 0;
-    for (uint32_t r = 0; r < reduce->n_ranges; r++) {
-        outer = terms;
-        last = n_values(&reduce->ranges[r], dims);
-        terms = times(terms, last);
-    }
+    int64_t terms = 1;
+    for (uint32_t r = 0; r < n_ranges; r++)
+        terms = times(terms, n_values(&reduce->ranges[r], dims));
+    return terms;
+}
+
+/* Have all of these reductions, which one launch computes, few terms? Then each thread computes an element, unless a test asks for less (df_is_grouped()). */
+static bool have_few(const struct dff_node *const *nodes, unsigned n, const uint64_t *dims)
+{
+    bool few = true;
+    for (unsigned k = 0; k < n && few; k++)
+        few = n_terms(nodes[k], nodes[k]->n_ranges, dims) <= FEW_TERMS;
+    return few;
+}
+
+/* The results that there are of a reduction at a time: of units, or of work-groups if it has no order (df_lane_units(), df_wide_units(), df_shares_of()). */
+static int64_t n_results(const struct dff_node *reduce, int64_t elements, bool few, const uint64_t *dims)
+{
+    const uint32_t last_range = reduce->n_ranges - 1;
+    const int64_t outer = n_terms(reduce, last_range, dims), last = n_values(&reduce->ranges[last_range], dims);
     const bool real = is_real(reduce->type);
     const int64_t parts = real ? times(up(last, BLOCK), outer) : up(times(up(last, WIDE_BLOCK), outer), ITEMS / width_of(last));
     const int64_t n = least(times(parts, real ? least(elements, MOST_GROUPS) : elements), real ? MOST_RESULTS : MOST_GROUPS);
-    return terms > FEW_TERMS ? n : least(n, TEST_RESULTS);
+    return few ? least(n, TEST_RESULTS) : n;
 }
 
 static int64_t in_16s(int64_t bytes) { return up(bytes, 16) * 16; }
 
 /* The bytes of its results, as df_results() has them. */
-static int64_t bytes_of_reduction(const struct dff_node *n, int64_t elements, const uint64_t *dims)
+static int64_t bytes_of_reduction(const struct dff_node *n, int64_t elements, bool few, const uint64_t *dims)
 {
-    const int64_t results = n_results(n, elements, dims), term = n->op == DFF_ARGMIN || n->op == DFF_ARGMAX ? bytes_of(n->args[0]->type) : 0;
+    const int64_t results = n_results(n, elements, few, dims), term = n->op == DFF_ARGMIN || n->op == DFF_ARGMAX ? bytes_of(n->args[0]->type) : 0;
     return in_16s(results * bytes_of(n->type)) + in_16s(results * term) + in_16s(results);
 }
 
@@ -183,11 +195,13 @@ static int64_t bytes_of_formula(const struct dff_kernel *kernel, const struct df
     const int64_t elements = n_elements(kernel, f, dims);
     int64_t bytes = is_scan(f) ? bytes_of_scan(kernel, f, dims) : 0;
     unsigned n = dff_grouped(kernel, f, nodes);
+    bool few = have_few(nodes, n, dims);
     for (unsigned k = 0; k < n; k++)
-        bytes += bytes_of_reduction(nodes[k], elements, dims);
+        bytes += bytes_of_reduction(nodes[k], elements, few, dims);
     n = dff_hoisted(kernel, f, nodes);
+    few = have_few(nodes, n, dims);
     for (unsigned k = 0; k < n; k++)
-        bytes = most(bytes, bytes_of_reduction(nodes[k], 1, dims));
+        bytes = most(bytes, bytes_of_reduction(nodes[k], 1, few, dims));
     return bytes + DFF_VALUE_BYTES * n;
 }
 

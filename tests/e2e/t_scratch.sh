@@ -92,15 +92,17 @@ kernel sums(in p: f32[h, w], out o: f64[3]) {
 }
 kernel rows(in p: f32[h, w], out r: f64[h]) { r[y] = sum(i in 0..h, x in 0..w: f64(p[i, x])) / w - sum(x in 0..w: f64(p[y, x])); }
 kernel counts(in p: f32[h, w], out c: i64[w]) { c[x] = argmin(y in 0..h: p[y, x]) + count(y in 0..h if p[y, x] > 5); }
+kernel mixed(in p: f32[h, w], out q: f64[h]) { q[y] = sum(x in 0..w: f64(p[y, x])) + max(i in 0..w / 128: p[y, i]); }
 kernel scans(in p: f32[h, w], out s: i64[h, w]) { s[y, x] = sum(i in 0..y + 1: i64(p[i, x])); }
-kernel show(in o: f64[3], in r: f64[h], in c: i64[w], in s: i64[h, w]) cpu {{
+kernel show(in o: f64[3], in r: f64[h], in q: f64[h], in c: i64[w], in s: i64[h, w]) cpu {{
     unsigned long bits, all = 0;
     for (size_t i = 0; i < 3 + h; i++) { memcpy(&bits, i < 3 ? &o[i] : &r[i - 3], 8); all = all * 31 + bits; }
+    for (size_t i = 0; i < h; i++) { memcpy(&bits, &q[i], 8); all = all * 31 + bits; }
     for (size_t i = 0; i < w; i++) all = all * 31 + (unsigned long)c[i];
     for (size_t i = 0; i < h * w; i++) all = all * 31 + (unsigned long)s[i];
     printf("%lx\n", all);
 }};
-graph main { p: f32[n, n] = make(); o = sums(p) @cpu; r = rows(p) @cpu; c = counts(p) @cpu; s = scans(p) @cpu; show(o, r, c, s); }
+graph main { p: f32[n, n] = make(); o = sums(p) @cpu; r = rows(p) @cpu; q = mixed(p) @cpu; c = counts(p) @cpu; s = scans(p) @cpu; show(o, r, q, c, s); }
 X
 cat >used-c++ <<'X'
 #!/bin/sh
@@ -113,7 +115,7 @@ esac
 exec c++ "$@"
 X
 chmod +x used-c++
-for kernel in sums rows counts scans; do
+for kernel in sums rows mixed counts scans; do # mixed: one launch of a long reduction and a short one
     sed "s/= $kernel(p) @cpu/= $kernel(p) @gpu/" sums.df >$kernel-gpu.df
     # shellcheck disable=SC2086
     check $kernel-compile env CXX="$PWD/used-c++" "$DFC" $kernel-gpu.df $gpu -o $kernel

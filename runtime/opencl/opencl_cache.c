@@ -1,5 +1,6 @@
 /* opencl_cache.c - keeps what OpenCL's drivers have compiled in the cache's folder (cache_folder.h), because they take about a second for each kernel.
  *
+ * PoCL:     has a cache of its own, and compiles only the kernels that are launched; asked for a binary it compiles all of them.
  * Entry:    KEY.opencl: a head and the driver's binary. The key is a hash of device, driver, build options and text. The head has a second hash of these, and one of
  *           the binary, so a file that is damaged or of another key counts as absent. A driver may refuse a binary; then the text is compiled again.
  * Bound:    MOST_BYTES. Who adds an entry removes those that were used longest ago.

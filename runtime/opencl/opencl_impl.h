@@ -42,6 +42,7 @@ struct cl_machine {
     uint64_t align;                     /* of where a sub-buffer begins */
     bool shares_memory;                 /* its memory is the host's */
     bool exact, fp64;                   /* DF_CL_EXACT, DF_CL_FP64 */
+    bool has_cache;                     /* its driver compiles a kernel when it is first launched, and keeps it; a binary would have all kernels compiled */
     cl_context context;                 /* NULL: not yet made */
     struct dfr_array built;             /* of struct cl_built */
 };

@@ -89,7 +89,10 @@ static void add_device(cl_platform_id platform, cl_device_id id)
     if (n_machines == MOST_DEVICES || !number(id, CL_DEVICE_AVAILABLE) || !number(id, CL_DEVICE_COMPILER_AVAILABLE) || !number(id, CL_DEVICE_ENDIAN_LITTLE) ||
         number(id, CL_DEVICE_ADDRESS_BITS) != 64 || !is_new_enough(id))
         return;
+    char driver[64] = "";
     *m = (struct cl_machine){ .platform = platform, .id = id };
+    dfr_cl.GetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof driver - 1, driver, NULL);
+    m->has_cache = strcmp(driver, "Portable Computing Language") == 0;
     snprintf(m->label, sizeof m->label, "opencl%u", n_machines++);
     text(id, CL_DEVICE_NAME, m->name, sizeof m->name);
     m->memory_bytes = number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
@@ -310,12 +313,13 @@ static int build(struct cl_machine *m, const struct df_cl_source *source, struct
     if (find_built(m, key))
         return DF_OK;
     const uint64_t driver = hash_driver(m, 0), on_disk = dfr_hash(driver, &key, sizeof key), check = dfr_hash(driver, source->text, source->bytes);
-    program = dfr_cl_cached(m, on_disk, check, options);
+    program = m->has_cache ? NULL : dfr_cl_cached(m, on_disk, check, options);
     if (!program) {
         int status = compile(m, source, options, &program, error);
         if (status != DF_OK)
             return status;
-        dfr_cl_keep(on_disk, check, program);
+        if (!m->has_cache)
+            dfr_cl_keep(on_disk, check, program);
     }
     built = dfr_array_add(&m->built, sizeof *built, 1);
     if (!built) {

@@ -158,9 +158,11 @@ expect plan-times 0 '^times +18 measured$' "$DFC" partition flow.df --device=ope
 expect plan-others 0 '^platform +default' "$DFC" partition flow.df
 unset DFC_PROFILE
 
-# Binaries are kept: whole, for this driver and text alone.
+# Binaries are kept: whole, for this driver and text alone. Not those of PoCL, which keeps what it compiles.
 export DFC_CACHE=$PWD/kept
 check cached-compiles env OCL_ICD_VENDORS="$PWD/drivers" "$DFC" flow.df -o flow
+got=$(run SHIM_TELLS=1 2>&1 >out | tr '\n' ' '); [ "$got$(find kept -name '*.opencl')" = 'shim: source ' ] && pass binary-pocl || fail binary-pocl "$got"
+export SHIM_PLATFORM=another
 tells() { run SHIM_TELLS=1 "$@" 2>&1 >out | tr '\n' ' '; cmp -s out expected || echo 'wrong output'; }
 for name in first:source second:binary; do got=$(tells); [ "$got" = "shim: ${name#*:} " ] && pass "binary-${name%:*}" || fail "binary-${name%:*}" "$got"; done
 got=$(tells SHIM_REFUSES=1); [ "$got" = 'shim: binary shim: source ' ] && pass binary-refused || fail binary-refused "$got"

@@ -1,5 +1,6 @@
 /* shim.c - a libOpenCL.so.1 that passes all calls on to the real one, $SHIM_REAL, and changes what the environment says:
  *   SHIM_TELLS      says on stderr when a program is made of source or of a binary
+ *   SHIM_PLATFORM=X the platform's name
  *   SHIM_INEXACT    the device has neither double nor denormals
  *   SHIM_MOST=N     a buffer has at most so many bytes
  *   SHIM_LOST=N     launch number N and all calls after it that enqueue fail with CL_OUT_OF_RESOURCES
@@ -23,6 +24,16 @@ DFR_CL_CALLS(JUMP)
 static struct dfr_cl_api real;
 static int launches, lost, fault;
 static cl_event faulty;
+
+static cl_int get_platform_info(cl_platform_id id, cl_platform_info what, size_t size, void *value, size_t *needed)
+{
+    const char *name = getenv("SHIM_PLATFORM");
+    if (name && what == CL_PLATFORM_NAME && value) {
+        snprintf(value, size, "%s", name);
+        return CL_SUCCESS;
+    }
+    return real.GetPlatformInfo(id, what, size, value, needed);
+}
 
 static cl_int get_device_info(cl_device_id id, cl_device_info what, size_t size, void *value, size_t *needed)
 {
@@ -90,6 +101,7 @@ __attribute__((constructor)) static void begin(void)
     }
 #define FIND(name) shim_##name = dlsym(library, "cl" #name), memcpy(&real.name, &shim_##name, sizeof real.name);
     DFR_CL_CALLS(FIND)
+    shim_GetPlatformInfo = (void *)get_platform_info;
     shim_GetDeviceInfo = (void *)get_device_info;
     shim_EnqueueNDRangeKernel = (void *)enqueue_kernel;
     shim_GetEventInfo = (void *)get_event_info;

@@ -12,7 +12,9 @@ export DF_SOURCE DF_BUILD DFC LC_ALL=C
 script=$(realpath "$1")
 programs=$(basename "${script%.sh}"); programs=$here/programs/${programs#t_}
 folder=$(mktemp -d)
-if [ -n "${DF_KEEP:-}" ]; then echo "# in $folder"; else trap 'rm -rf "$folder"' EXIT; fi
+# A child that a signal ends before it has forgotten its parent's traps must not do what these say.
+in_the_end() { [ $BASHPID != $$ ] || rm -rf "$@"; }
+if [ -n "${DF_KEEP:-}" ]; then echo "# in $folder"; else trap 'in_the_end "$folder"' EXIT; fi
 export DFC_PROFILE=$folder/profile.db          # a probe in one test must not plan for another
 export DFC_CACHE=${DF_TEST_CACHE:-$folder/cache}
 failures=0

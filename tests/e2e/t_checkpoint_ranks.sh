@@ -1,7 +1,7 @@
 # Checkpoints of accs whose parts ranks share, and of accs of ranks that share waves: rank 0, others and mpirun are killed or stopped, and --resume goes on behind
 # the checkpoints with any number of ranks. The result is that of one process. What is counted is how often a kernel was called, and on which rank.
 have_ranks ranks || return 0
-shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
+shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'in_the_end "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
 formulas_for none
 cp "$programs/shared.df" . && check compile "$DFC" shared.df --nvcc=none -o shared
 mkdir want mpi work && touch want/go && (cd want && ../shared) && cd work || exit 1

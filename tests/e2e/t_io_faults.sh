@@ -1,7 +1,7 @@
 # A run with a journal whose k-th system call of input or output fails, with EIO or ENOSPC, or at which the process is killed, for each k; and the same while it is
 # resumed. It says what went wrong, and --resume then makes the same bytes as a whole run and leaves nothing else behind. DF_FAULTS=all takes every k and every
 # fault; else a few. tests/e2e/fail_io.c is what makes calls fail. The commands of dfc that write files are tried in the same way.
-shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
+shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'in_the_end "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
 cp "$programs"/app.df .
 formulas_for none
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # it cannot look for leaks in a program that is traced

@@ -2,7 +2,7 @@
 # --resume, the same bytes as of one process, nothing lost and nothing twice. KILLED=100 does each so often; KILLED_SEED chooses the moments,
 # KILLED_PROGRAM the program.
 have_ranks killed || return 0
-shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
+shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'in_the_end "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
 cp "$DF_SOURCE"/tests/e2e/programs/resume/* .
 formulas_for none
 all=(plain counts tiles); [ -z "${KILLED:-}${KILLED_PROGRAM:-}" ] || all+=(keeps)

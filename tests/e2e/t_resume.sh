@@ -1,6 +1,6 @@
 # --journal and --resume: runs that are killed at any moment go on, nothing is lost and nothing counted twice; what is refused, in words. RESUME_CHAINS=100
 # kills more often; RESUME_SEED chooses the moments.
-shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
+shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'in_the_end "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
 cp "$programs"/* .
 formulas_for none
 for p in plain keeps counts once; do check "compile-$p" "$DFC" $p.df --nvcc=none -o $p; done

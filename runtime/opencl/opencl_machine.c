@@ -2,11 +2,13 @@
  * host memory.
  *
  * Devices:  of all platforms, those that are available, have a compiler, and give OpenCL 1.2 or later with 64-bit addresses.
+ * Signals:  drivers with LLVM in them, such as PoCL, put handlers over the process's when they find their devices; SIGUSR1 then does nothing. So all are put back.
  * Building: OpenCL C is compiled by the driver at start, each source once for a device of this process. A build error is reported with the place that the driver
  *           names, and the rest of its log goes to stderr.
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 
 #define MOST_PLATFORMS 16u
 #define MOST_DEVICES 32u
+#define MOST_SIGNALS 32                 /* those that are not of real time */
 #define OTHERS_SHARE 10                 /* a tenth of a GPU is left to contexts and other programs */
 #define SHARED_SHARE 4                  /* of memory that a device shares with the host it gets a quarter: tokens lie in the host's, too */
 #define MIB_BYTES (UINT64_C(1) << 20)
@@ -109,8 +112,11 @@ static void find_machines(void)
 {
     cl_platform_id platforms[MOST_PLATFORMS];
     cl_device_id ids[MOST_DEVICES];
+    struct sigaction before[MOST_SIGNALS], now;
     cl_uint n = 0, n_ids;
 
+    for (int i = 1; i < MOST_SIGNALS; i++)
+        sigaction(i, NULL, &before[i]);
     if (!load_library())
         return;
     if (dfr_cl.GetPlatformIDs(MOST_PLATFORMS, platforms, &n) != CL_SUCCESS)
@@ -123,6 +129,9 @@ static void find_machines(void)
         for (cl_uint d = 0; d < n_ids && d < MOST_DEVICES; d++)
             add_device(platforms[p], ids[d]);
     }
+    for (int i = 1; i < MOST_SIGNALS; i++)
+        if (sigaction(i, NULL, &now) == 0 && now.sa_handler != before[i].sa_handler)
+            sigaction(i, &before[i], NULL);
     if (n_machines == 0)
         dfr_error(&no_machines, DF_E_DEVICE, n == 0 ? "libOpenCL finds no driver (/etc/OpenCL/vendors names them; Debian: pocl-opencl-icd is one)"
                                                     : "the OpenCL drivers have no device that runs OpenCL C 1.2");

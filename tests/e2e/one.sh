@@ -9,6 +9,7 @@ DF_SOURCE=${DF_SOURCE:-$(cd "$here/../.." && pwd)}
 DF_BUILD=$(realpath "${DF_BUILD:-$DF_SOURCE/build/release}")
 DFC=$(realpath "${DFC:-$DF_BUILD/bin/dfc}")
 export DF_SOURCE DF_BUILD DFC LC_ALL=C
+export HWLOC_COMPONENTS=-opencl                # else mpirun loads PoCL, whose LLVM takes its SIGUSR1, and a tenth of a second for each start
 script=$(realpath "$1")
 programs=$(basename "${script%.sh}"); programs=$here/programs/${programs#t_}
 folder=$(mktemp -d)

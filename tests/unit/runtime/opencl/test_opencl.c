@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -350,9 +351,29 @@ static void test_build_errors(void **state)
     assert_true(wrong == 0);
 }
 
+/* Comes first: drivers are loaded once. LLVM, which PoCL has, puts handlers over those of a process. */
+static void test_handlers_stay(void **state)
+{
+    static const int signals[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGQUIT };
+    const struct sigaction ours = { .sa_handler = SIG_IGN };
+    struct sigaction before[sizeof signals / sizeof *signals], now;
+    (void)state;
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], signals[i] == SIGUSR1 ? &ours : NULL, &before[i]);
+    need_device();
+    before[3] = ours;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        sigaction(signals[i], NULL, &now);
+        assert_ptr_equal(now.sa_handler, before[i].sa_handler);
+    }
+    signal(SIGUSR1, SIG_DFL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_handlers_stay),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_gauges),

@@ -209,7 +209,7 @@ static void leave_out_cuda(struct dfc_program *p)
     }
 }
 
-/* Without OpenCL's headers there is no back end that could launch. */
+/* Without OpenCL's headers there is no back end that could launch. --no-opencl asks for it, and needs no note. */
 static void leave_out_opencl(struct dfc_program *p)
 {
     char names[160] = "";
@@ -220,7 +220,7 @@ static void leave_out_opencl(struct dfc_program *p)
             sprintf(names + used, "%s'%s'", used ? ", " : "", code->ast->name.text);
         code->opencl = NULL;
     }
-    if (*names && !p->options->quiet)
+    if (*names && !p->options->no_opencl && !p->options->quiet)
         dfc_note("this dfc was built without OpenCL's headers: the variants in .cl files of %s are left out", names);
 }
 
@@ -298,12 +298,12 @@ static void note_left_out(const struct dfc_program *p)
 static bool prepare(struct dfc_program *p)
 {
     leave_out_uncalled(p);
-    if (!dfr_back_end_of(DF_DEVICE_OPENCL))
+    p->opencl = dfr_back_end_of(DF_DEVICE_OPENCL) != NULL && !p->options->no_opencl;
+    if (!p->opencl)
         leave_out_opencl(p);
     if (!leave_out_fused(p) || !dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
         return false;
     p->gpu_code = p->tools.toolkit && !p->tools.no_gpu_code ? DFC_GPU_CUDA : p->options->emu_gpu_code ? DFC_GPU_EMULATED : DFC_GPU_NONE;
-    p->opencl = dfr_back_end_of(DF_DEVICE_OPENCL) != NULL;
     if (p->tools.no_gpu_code)
         note_left_out(p);
     if (p->options->emu_gpu_code)

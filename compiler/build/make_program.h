@@ -16,6 +16,7 @@ struct dfc_build_options {
     const char *gpu_arch;               /* NULL: this machine's GPUs, or all if there is none; else "all", … (gpu_arch.h) */
     bool debug, keep, dependencies;     /* -g, --keep, -MD */
     bool no_cache;                      /* --no-cache */
+    bool no_opencl;                     /* --no-opencl */
     bool timing;                        /* --timing: says how long each step took */
     bool python;                        /* --python: a library gets a Python module, too */
     bool emu_gpu_code;                  /* --emu-gpu-code: no CUDA; the emulator runs gpu variants that are C or C++ */

@@ -220,6 +220,7 @@ const struct dfr_option dfc_options_build[] = {
     { "--nvcc-flags", "FLAGS", "more flags for CUDA files, -arch and -gencode among them; with -rdc=true, device code may "
       "call that of other files", DFR_FIELD(TEXT, BUILD, nvcc_flags) },
     { "--no-cache", NULL, "compile and link anew even if nothing has changed since ($DFC_CACHE, ~/.cache/dfc)", DFR_FIELD(FLAG, BUILD, no_cache) },
+    { "--no-opencl", NULL, "leave OpenCL code out: formulas have none, and variants in .cl files do not count", DFR_FIELD(FLAG, BUILD, no_opencl) },
     { "--timing", NULL, "print the CPU time that generating each kernel, compiling each file and linking took, and which objects were cached",
       DFR_FIELD(FLAG, BUILD, timing) },
     { 0 }

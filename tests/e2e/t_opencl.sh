@@ -68,6 +68,11 @@ expect both-no-driver 1 'error: no opencl device: libOpenCL finds no driver' env
 expect both-no-code 1 'error: no OpenCL device: this program has no OpenCL code$' ./none --device=emu,opencl
 expect both-no-cuda 1 'error: no CUDA device: this program was linked without CUDA$' ./flow --device=opencl,cuda
 
+check left-out "$DFC" flow.df -o without --no-opencl
+expect left-out-of-formulas 1 '^0$' sh -c "strings -a without | grep -c __kernel"
+./without --device=none --waves=20 >out; same left-out-cpu out expected
+expect left-out-none 1 'error: no OpenCL device: this program has no OpenCL code$' ./without --device=opencl
+
 # A library, called from Python: sessions of one process on different devices.
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null && [ $sanitized = 0 ]; then
     cat >lib.df <<'X'

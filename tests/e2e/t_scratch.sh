@@ -115,7 +115,7 @@ esac
 exec c++ "$@"
 X
 chmod +x used-c++
-for kernel in sums rows mixed counts scans; do # mixed: one launch of a long reduction and a short one
+for kernel in sums mixed scans $(! long || echo rows counts); do # mixed: one launch of a long reduction and a short one
     sed "s/= $kernel(p) @cpu/= $kernel(p) @gpu/" sums.df >$kernel-gpu.df
     # shellcheck disable=SC2086
     check $kernel-compile env CXX="$PWD/used-c++" "$DFC" $kernel-gpu.df $gpu -o $kernel

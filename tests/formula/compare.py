@@ -272,7 +272,7 @@ class Run:
         here = ["--here"] if level not in ("", "none") else []
         one_file = ["--keep"] if self.given.plain or self.given.quick else []     # not one for each large kernel, whose headers take as long as it does
         start = time.monotonic()
-        given = ["--nvcc=none" if option == "device=opencl" else option for option in options]
+        given = ["--nvcc=none" if option == "device=opencl" else option for option in options] + ([] if "device=opencl" in options else ["--no-opencl"])
         said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *here, *one_file, *given], folder, env=environment)
         self.seconds["dfc"] += time.monotonic() - start
         if said.returncode:

@@ -105,6 +105,10 @@ struct dfu_group {
 
 /* ---- reads.c ---- */
 
+/* Does the read keep its index in dimension d below the extent, by min() or clamp()? Its rows are then those of the index without that: rows behind the last one
+ * stand for the last one. */
+bool dfu_ends_read(const struct dff_kernel *kernel, const struct dff_node *read, unsigned d);
+
 /* Of a port that a kernel reads: for row y it reads rows (times * y + low) / by … (times * y + high) / by, rounded down. */
 struct dfu_rows {
     struct dfu_ratio rate;

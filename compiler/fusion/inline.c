@@ -55,12 +55,13 @@ static bool has_reduction(const struct dff_kernel *k)
 
 /* ---- may a stream be inlined? ---- */
 
+/* Does no read of the port lead outside, or from outside to the last element? What the stream's own formula reads beside that would be that of another place. */
 static bool is_inside(const struct dfc_callee *callee, unsigned port)
 {
     const struct dff_kernel *k = callee->formula;
     for (unsigned i = 0; i < k->n_nodes; i++)
         for (unsigned d = 0; k->nodes[i]->kind == DFF_READ && k->nodes[i]->number == port && d < k->ports[port].rank; d++)
-            if (k->ports[port].border[d] != DFF_NONE && !callee->proof->access[i][d].inside)
+            if ((k->ports[port].border[d] != DFF_NONE && !callee->proof->access[i][d].inside) || dfu_ends_read(k, k->nodes[i], d))
                 return false;
     return true;
 }

@@ -183,6 +183,11 @@ static const struct dff_node *without_end(const struct dff_node *index, const st
     return index;
 }
 
+bool dfu_ends_read(const struct dff_kernel *kernel, const struct dff_node *read, unsigned d)
+{
+    return without_end(read->args[d], kernel->ports[read->number].extents[d]) != read->args[d];
+}
+
 /* The indices that a read has in dimension d while `slot` is row y, say. false: that is not how it reads. */
 static bool indices_of(const struct dff_kernel *k, const struct dff_node *read, unsigned d, unsigned slot, struct span *s)
 {

@@ -70,7 +70,7 @@ static void find_lengths(const struct dff_kernel *kernel, const struct dfu_tiles
         for (unsigned r = 0; r < a.n + a.n_in; r++) {
             if (!dfu_axis_read(kernel, t, a, r, &read) || read.reader != k)
                 continue;
-            const int32_t first = read.border && read.low > 0 ? 0 : read.low, last = read.border && read.high < 0 ? 0 : read.high;
+            const int32_t first = read.low > 0 ? 0 : read.low, last = read.high < 0 ? 0 : read.high; /* what is outside counts as the first or last row */
             low[read.made] = fmin(low[read.made], (read.times * low[k] + first - (read.by - 1)) / read.by);
             high[read.made] = fmax(high[read.made], (read.times * high[k] + last) / read.by);
         }

@@ -100,3 +100,15 @@ sed 's/blur(g)/blur(g) @nofuse @nofuse/' chain.df >wrong.df
 expect nofuse-twice 1 "^wrong.df:19:25: error: '@nofuse' is given twice$" "$DFC" wrong.df -o wrong
 sed 's/blur(g)/blur(g) @nofuze/' chain.df >wrong.df
 expect nofuse-misspelt 1 "^hint: did you mean '@nofuse'\?$" "$DFC" wrong.df -o wrong
+
+# Reads that all are behind the last row count as reads of that row in a tile, which has room for what it reads in turn.
+cat >beyond.df <<'X'
+kernel a(in i0: i32[h, 4] border 0, out o0: u16[h, 4]) { o0[z, j] = wrap_u16(i32(-(z))); }
+kernel b(in i1: u16[h, 4] border 1, clamp, out o0: u16[h, 4]) { o0[z, y] = i1[z - 4, -1 * z - 1]; }
+kernel c(in i0: u16[h, 4] border 0, in i1: u16[h, 4] border 1, reflect, out o0: f32[h, 4]) { o0[v, u] = i0[v, 3 * v + 2] - f32(i1[v + 3, 4 - 1 - u]); }
+kernel make(out a: i32[n, 4]) cpu {{ for (size_t i = 0; i < n * 4; i++) a[i] = (int)i; }};
+kernel show(in o: f32[n, 4]) cpu {{ float s = 0; for (size_t i = 0; i < n * 4; i++) s = s / 2 + o[i]; printf("%a\n", (double)s); }};
+graph main { a0: i32[67, 4] = make(); v1 = a(a0); v2 = b(v1); v3 = c(v1, v2); show(v3); }
+X
+check beyond-compiles "$DFC" beyond.df -o beyond --nvcc=none --no-opencl -O0 -w --emu-gpu-code --gpu-tile=3x5 --cflags=-DDF_RACES=1
+./beyond --device=none >beyond.cpu; ./beyond --device=emu --policy=all-gpu >beyond.gpu 2>&1; same beyond beyond.gpu beyond.cpu

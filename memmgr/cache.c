@@ -479,7 +479,7 @@ static int make_entries(struct dfm_cache *c, struct df_error *error)
     if (!c->pool)
         return dfr_error_memory(error);
     for (uint64_t end = segment; end < c->config.pool_bytes; end += segment)
-        dfm_pool_alloc_at(c->pool, end - DFM_PAGE, DFM_PAGE); /* nobody's: no free range goes beyond it */
+        dfm_pool_alloc_at(c->pool, end - DFM_PAGE, DFM_PAGE); /* reserved, so that no free range crosses it */
     return DF_OK;
 }
 

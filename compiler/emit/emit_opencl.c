@@ -131,7 +131,7 @@ static void emit_named(FILE *out, const struct dfc_sig *sig, const char *name)
     fprintf(out, "        { .value = &%s, .bytes = sizeof %s },\n", name, name);
 }
 
-/* Integers have 64 bits, because nobody says here what the kernel takes. */
+/* Integers are passed as 64 bits: the parameter types of the kernel are unknown here. */
 static void emit_value(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, const struct dfl_expr *arg, unsigned n)
 {
     const struct dfc_value value = dfc_argument_value(front, code, arg);

@@ -75,7 +75,7 @@ struct cl_device {
     struct dfr_device base;
     struct cl_machine *machine;
     bool times, faulted;
-    unsigned char *pool;                /* addresses that nobody touches: they stand for places in the segments */
+    unsigned char *pool;                /* reserved addresses, never accessed; each is an offset in the segments */
     uint64_t pool_bytes;
     uint32_t n_segments;
     cl_mem *segments;                   /* of most_bytes each; the last may have less */

@@ -97,7 +97,7 @@ static void no_run_is_below_the_bounds(void **state)
     assert_true(least_rate < 1.1 && least_wave < 1.01); /* and they are bounds that say something */
 }
 
-/* A node that runs once, and the copies of what it gives, cost each of n waves an n-th. */
+/* The cost of a node that runs once, and of copies of its outputs, is divided by the number of waves. */
 static void what_happens_once_is_spread_over_the_waves(void **state)
 {
     struct sample s;

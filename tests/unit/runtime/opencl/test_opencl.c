@@ -133,7 +133,7 @@ static void test_pieces(void **state)
     ops->close(device);
 }
 
-/* Each loop runs; what STREAM's leave behind is what they say. */
+/* Each benchmark loop runs, and STREAM leaves the expected values. */
 static void test_gauges(void **state)
 {
     static double host[3][BYTES / 8];

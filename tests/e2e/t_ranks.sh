@@ -84,7 +84,7 @@ expect shares-journal-ended 0 "^shares: all 12 waves are done, as 'shares.journa
 timeout 150 mpirun $root --oversubscribe --bind-to none --enable-recovery -n 4 ./shares --cluster --workers=1 --deadly=5 --heartbeat-timeout=4s >shares.out 2>shares.err
 if [ $? = 0 ] && [ -e killed ]; then same shares-killed shares.out shares.one; else fail shares-killed "$(tail -n 5 shares.err | tr '\n' ' ')"; fi
 expect shares-killed-told 0 '^shares: warning: rank [123] on .* counts as dead' cat shares.err
-expect shares-unlike 1 '^shares: error: one rank has had 1[23] waves, and another one 1[23]: their inputs are not the same$' ranks 3 ./shares --cluster --other=1
+expect shares-unlike 1 '^shares: error: one rank has had 1[23] waves, and another one 1[23]: their inputs are not the same$' ranks 3 ./shares --cluster --other=1 --together=2; rm -f begun.*
 expect shares-alone 2 'error: --share is for a run on several ranks: --cluster is missing' ./shares --share=parts
 expect shares-word 2 "error: --share=halves: one of waves, parts is expected" ./shares --cluster --share=halves
 expect shares-not 1 "^once: error: --share=parts: no acc is divided" ranks 2 ./once --cluster --share=parts

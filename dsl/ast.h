@@ -114,8 +114,18 @@ struct dfl_sig {
     struct dfl_loc loc;
 };
 
-enum { DFL_ORDERED = 1, DFL_STREAM = 2, DFL_ONCE = 4, DFL_SYNC = 8, DFL_THREADS = 16,
-       DFL_TOLERANCE = 32, DFL_RESTART = 64, DFL_RESUME = 128, DFL_ZERO_EXTENTS = 256 }; /* bits of dfl_kernel.traits */
+#define TRAIT(NAME, word) DFL_TRAIT_##NAME,
+enum dfl_trait {
+#include "traits.def"
+    DFL_N_TRAITS
+};
+#undef TRAIT
+#define TRAIT(NAME, word) DFL_##NAME = 1 << DFL_TRAIT_##NAME,
+enum {                                 /* bits of dfl_kernel.traits */
+#include "traits.def"
+};
+#undef TRAIT
+extern const char *const dfl_trait_words[DFL_N_TRAITS + 1]; /* NULL at the end; in print.c */
 
 struct dfl_variant {
     struct dfl_name cls;               /* cpu, gpu or another class */
@@ -161,7 +171,7 @@ struct dfl_kernel {
     struct dfl_name name;
     struct dfl_sig *sig;
     unsigned traits;
-    struct dfl_loc trait_loc[9];       /* by bit number; of the word */
+    struct dfl_loc trait_loc[DFL_N_TRAITS]; /* of the word */
     struct dfl_expr *threads;          /* NULL unless DFL_THREADS */
     struct dfl_expr *tolerance;        /* relative, then absolute if that was given; NULL unless DFL_TOLERANCE */
     bool has_formulas;                 /* "{" … "}" was written, if with nothing in it */

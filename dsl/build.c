@@ -114,23 +114,19 @@ struct dfl_kernel *dfl_build_kernel(struct dfl_reader *r, struct dfl_loc loc, st
     return kernel;
 }
 
-void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_loc loc, unsigned trait,
+void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_loc loc, enum dfl_trait trait,
                      struct dfl_expr *args)
 {
-    static const char *const names[] = {"ordered", "stream", "once", "sync", "threads", "tolerance", "restart", "resume", "zero_extents"};
-    unsigned bit = 0;
-    while (1u << bit != trait)
-        bit++;
-    if (kernel->traits & trait) {
-        dfl_error(r->sink, loc, "'%s' is given twice", names[bit]);
-        dfl_note(r->sink, kernel->trait_loc[bit], "first given here");
+    if (kernel->traits >> trait & 1) {
+        dfl_error(r->sink, loc, "'%s' is given twice", dfl_trait_words[trait]);
+        dfl_note(r->sink, kernel->trait_loc[trait], "first given here");
         return;
     }
-    kernel->traits |= trait;
-    kernel->trait_loc[bit] = loc;
-    if (trait == DFL_THREADS)
+    kernel->traits |= 1u << trait;
+    kernel->trait_loc[trait] = loc;
+    if (trait == DFL_TRAIT_THREADS)
         kernel->threads = args;
-    if (trait == DFL_TOLERANCE)
+    if (trait == DFL_TRAIT_TOLERANCE)
         kernel->tolerance = args;
 }
 

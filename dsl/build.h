@@ -67,7 +67,7 @@ struct dfl_scalar_decl *dfl_build_scalar(struct dfl_reader *r, struct dfl_loc lo
                                          enum dfl_scalar type);
 struct dfl_kernel *dfl_build_kernel(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
                                     struct dfl_sig *sig);
-void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_loc loc, unsigned trait,
+void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_loc loc, enum dfl_trait trait,
                      struct dfl_expr *args);
 struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls);
 void dfl_build_kernel_variant(struct dfl_kernel *kernel, struct dfl_variant *variant); /* the kernel's are a ring */

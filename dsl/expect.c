@@ -62,10 +62,12 @@ static bool replace(struct dfl_expectation *e, const char *const *names, const c
     return true;
 }
 
+#define TRAIT(NAME, word) "'" word "'",
 static void simplify(struct dfl_expectation *e, const char *after, bool formula)
 {
-    static const char *const soft_words[] = {"'ordered'", "'stream'", "'once'", "'restart'", "'resume'", "'sync'", "'threads'", "'tolerance'",
-                                             "'zero_extents'", "'flags'", "'open'", "'close'", "'cost'", "'split'", "'halo'",
+    static const char *const soft_words[] = {
+#include "dsl/traits.def"
+                                             "'flags'", "'open'", "'close'", "'cost'", "'split'", "'halo'",
                                              "'dynamic'", "'help'", NULL};
     static const char *const operators[] = {"'*'", "'/'", "'%'", "'+'", "'-'", "'<'", "'<='", "'>'", "'>='", "'=='",
                                             "'!='", "'&&'", "'||'", NULL};
@@ -81,8 +83,9 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
                                                "'graph'", "'platform'", "'table'", NULL};
     static const char *const statements[] = {"a name", "'for'", "'if'", "'('", NULL};
     static const char *const modes[] = {"'in'", "'out'", "'inout'", "'tmp'", "'acc'", NULL};
-    static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'restart'", "'resume'", "'sync'", "'threads'", "'tolerance'",
-                                         "'zero_extents'", NULL};
+    static const char *const traits[] = {
+#include "dsl/traits.def"
+                                         NULL};
     static const char *const only_else[] = {"'else'", NULL};
     static const char *const continuations[] = {"'['", "'@'", "'split'", "'halo'", "'border'", "'dynamic'", "'<<<'", "'->'",
                                                 "a string", "a code block", "'flags'", "'help'", "'open'", "'close'", NULL};

@@ -277,7 +277,6 @@ static bool is_token(const struct formatter *f, size_t i, const char *text)
 /* Where a kernel's variants begin: behind its signature and traits. */
 static size_t find_tail(const struct formatter *f, size_t first, size_t end)
 {
-    static const char *const traits[] = { "ordered", "stream", "once", "restart", "resume", "sync", "threads", "tolerance", "zero_extents", NULL };
     bool signature = false;
     for (size_t i = first; i < end; i++) {
         const struct dfl_item *item = &f->items[i];
@@ -285,7 +284,7 @@ static size_t find_tail(const struct formatter *f, size_t first, size_t end)
             continue;
         if (signature && is(item, "{") && i + 1 == end)
             return end;                 /* formulas begin on the next line */
-        if (signature && (is(item, "{") || (is_word(item) && !is_one_of(item, traits))))
+        if (signature && (is(item, "{") || (is_word(item) && !is_one_of(item, dfl_trait_words))))
             return i;
         signature |= is(item, ")");
     }

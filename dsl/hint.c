@@ -39,7 +39,11 @@ static bool found_operator(const struct fault *f)
 
 static bool is_trait(const char *found)
 {
-    static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'restart'", "'resume'", "'sync'", "'threads'", "'tolerance'", "'zero_extents'"};
+    static const char *const traits[] = {
+#define TRAIT(NAME, word) "'" word "'",
+#include "dsl/traits.def"
+#undef TRAIT
+    };
     for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++)
         if (is(found, traits[i]))
             return true;
@@ -199,7 +203,11 @@ static bool hint_variant(const struct fault *f)
     if (is(f->found, "a name") && dfl_reader_text_is(f->r, f->r->token.offset + f->r->token.length, "."))
         return say(f, "the name of a file stands in quotes: 'cpu \"kernels.c\"'");
     if (is(f->found, "a name") && !is(previous, "cpu") && !is(previous, "gpu"))
-        return say(f, "what stands before a variant is a trait: ordered, stream, once, restart, resume, sync, threads, tolerance or zero_extents");
+        return say(f, "what stands before a variant is a trait, one of:"
+#define TRAIT(NAME, word) " " word
+#include "dsl/traits.def"
+#undef TRAIT
+        );
     return false;
 }
 
@@ -351,7 +359,11 @@ static bool hint_word(const struct fault *f)
 /* The word before the token may be another one misspelt: then that word is what is wrong. */
 bool dfl_expect_misspelt(struct dfl_reader *r, const char *after, const struct dfl_expectation *e)
 {
-    static const char *const heads[] = {"ordered", "stream", "once", "restart", "resume", "sync", "threads", "tolerance", "zero_extents", "cost"},
+    static const char *const heads[] = {
+#define TRAIT(NAME, word) word,
+#include "dsl/traits.def"
+#undef TRAIT
+                                        "cost"},
                              *const statements[] = {"for", "if", "else"};
     const struct fault f = {.r = r, .after = after, .found = "", .e = e};
     bool head = has(&f, "a code block"), statement = is(after, "name") && has(&f, "'('") && r->n_braces > 0;

@@ -284,15 +284,15 @@ formula_kernel:
 
 kernel_head:
   KERNEL name sig                       { $$ = dfl_build_kernel(r, @$, $2, $3); }
-| kernel_head ORDERED                   { $$ = $1; dfl_build_trait(r, $1, @2, DFL_ORDERED, NULL); }
-| kernel_head STREAM                    { $$ = $1; dfl_build_trait(r, $1, @2, DFL_STREAM, NULL); }
-| kernel_head ONCE                      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_ONCE, NULL); }
-| kernel_head RESTART                   { $$ = $1; dfl_build_trait(r, $1, @2, DFL_RESTART, NULL); }
-| kernel_head RESUME                    { $$ = $1; dfl_build_trait(r, $1, @2, DFL_RESUME, NULL); }
-| kernel_head ZERO_EXTENTS              { $$ = $1; dfl_build_trait(r, $1, @2, DFL_ZERO_EXTENTS, NULL); }
-| kernel_head SYNC                      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_SYNC, NULL); }
-| kernel_head THREADS '(' expr ')'      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_THREADS, $4.e); }
-| kernel_head TOLERANCE '(' exprs ')'   { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TOLERANCE, dfl_build_exprs($4)); }
+| kernel_head ORDERED                   { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_ORDERED, NULL); }
+| kernel_head STREAM                    { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_STREAM, NULL); }
+| kernel_head ONCE                      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_ONCE, NULL); }
+| kernel_head RESTART                   { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_RESTART, NULL); }
+| kernel_head RESUME                    { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_RESUME, NULL); }
+| kernel_head ZERO_EXTENTS              { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_ZERO_EXTENTS, NULL); }
+| kernel_head SYNC                      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_SYNC, NULL); }
+| kernel_head THREADS '(' expr ')'      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_THREADS, $4.e); }
+| kernel_head TOLERANCE '(' exprs ')'   { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_TOLERANCE, dfl_build_exprs($4)); }
 ;
 
 variant:

@@ -23,6 +23,12 @@ const char *dfl_scalar_name(enum dfl_scalar scalar)
     return names[scalar];
 }
 
+const char *const dfl_trait_words[] = {
+#define TRAIT(NAME, word) word,
+#include "dsl/traits.def"
+    NULL
+};
+
 const char *dfl_op_name(enum dfl_op op)
 {
     static const char *const names[] = {"-", "!", "*", "/", "%", "+", "-",
@@ -224,23 +230,14 @@ static void print_sig(FILE *out, const struct dfl_sig *sig)
 
 static void print_traits(FILE *out, const struct dfl_kernel *kernel)
 {
-    static const char *const names[] = {"ordered", "stream", "once", "sync"};
-    for (unsigned bit = 0; bit < sizeof names / sizeof names[0]; bit++)
-        if (kernel->traits & (1u << bit))
-            fprintf(out, " %s", names[bit]);
-    if (kernel->traits & DFL_RESTART)
-        fputs(" restart", out);
-    if (kernel->traits & DFL_RESUME)
-        fputs(" resume", out);
-    if (kernel->traits & DFL_ZERO_EXTENTS)
-        fputs(" zero_extents", out);
-    if (kernel->traits & DFL_THREADS) {
-        fputs(" threads(", out);
-        print_expr(out, kernel->threads, 0);
-        fputc(')', out);
+    for (unsigned t = 0; t < DFL_N_TRAITS; t++) {
+        const struct dfl_expr *args = t == DFL_TRAIT_THREADS ? kernel->threads : t == DFL_TRAIT_TOLERANCE ? kernel->tolerance : NULL;
+        if (!(kernel->traits >> t & 1))
+            continue;
+        fprintf(out, " %s", dfl_trait_words[t]);
+        if (args)
+            print_exprs(out, "(", args, ")");
     }
-    if (kernel->traits & DFL_TOLERANCE)
-        print_exprs(out, " tolerance(", kernel->tolerance, ")");
 }
 
 static void print_file(FILE *out, const char *path, const struct dfl_expr *flags)

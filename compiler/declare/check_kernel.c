@@ -17,10 +17,7 @@
 
 static struct dfl_loc trait_loc(const struct dfl_kernel *kernel, unsigned trait)
 {
-    unsigned bit = 0;
-    while (1u << bit != trait)
-        bit++;
-    return kernel->trait_loc[bit];
+    return kernel->trait_loc[__builtin_ctz(trait)];
 }
 
 /* A job with an input of no elements runs on the host, and gives none on. */
@@ -294,19 +291,14 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
 /* A formula says what one wave's elements are, so there is nothing to put in order, to wait for or to divide by hand. */
 static bool check_formula_traits(struct dfc_unit *u, const struct dfc_callee *callee)
 {
-    static const struct {
-        unsigned trait;
-        const char *name;
-    } traits[] = { { DFL_ORDERED, "ordered" }, { DFL_STREAM, "stream" }, { DFL_RESTART, "restart" }, { DFL_RESUME, "resume" }, { DFL_SYNC, "sync" },
-                   { DFL_THREADS, "threads" }, { DFL_TOLERANCE, "tolerance" }, { DFL_ZERO_EXTENTS, "zero_extents" } };
     const struct dfl_kernel *kernel = callee->kernel;
+    const unsigned wrong = kernel->traits & ~(DFL_ONCE | (kernel->variants ? DFL_TOLERANCE : 0u));
     bool ok = true;
-    for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++) {
-        if (!(kernel->traits & traits[i].trait) || (traits[i].trait == DFL_TOLERANCE && kernel->variants))
+    for (unsigned t = 0; t < DFL_N_TRAITS; t++) {
+        if (!(wrong >> t & 1))
             continue;
-        dfl_error(u->sink, trait_loc(kernel, traits[i].trait), "'%s' is no trait of a kernel with formulas%s",
-                  traits[i].name, traits[i].trait == DFL_TOLERANCE ? " alone" : "");
-        if (traits[i].trait == DFL_TOLERANCE)
+        dfl_error(u->sink, kernel->trait_loc[t], "'%s' is no trait of a kernel with formulas%s", dfl_trait_words[t], t == DFL_TRAIT_TOLERANCE ? " alone" : "");
+        if (t == DFL_TRAIT_TOLERANCE)
             dfl_hint(u->sink, "cpu and gpu give the same bits; a variant that is written may differ from them");
         else
             dfl_hint(u->sink, "it takes 'once', and 'tolerance' if it has a variant that is written");

@@ -173,6 +173,7 @@ struct dfl_kernel {
     unsigned traits;
     struct dfl_loc trait_loc[DFL_N_TRAITS]; /* of the word */
     struct dfl_expr *threads;          /* NULL unless DFL_THREADS */
+    struct dfl_expr *uses;             /* DFL_EXPR_NAME each; NULL unless DFL_USES */
     struct dfl_expr *tolerance;        /* relative, then absolute if that was given; NULL unless DFL_TOLERANCE */
     bool has_formulas;                 /* "{" … "}" was written, if with nothing in it */
     struct dfl_formula *formulas;
@@ -263,14 +264,14 @@ struct dfl_platform {
 /* ---- declarations ---- */
 
 enum dfl_decl_kind { DFL_PARAM, DFL_ARG, DFL_TYPE, DFL_IMPORT, DFL_LINK, DFL_KERNEL, DFL_GRAPH, DFL_PLATFORM,
-                     DFL_TABLE };
+                     DFL_TABLE, DFL_RESOURCE };
 
 struct dfl_decl {
     enum dfl_decl_kind kind;
     struct dfl_loc loc;
-    struct dfl_name name;              /* param, arg, type, kernel, graph, platform, table; import and link: the string */
+    struct dfl_name name;              /* param, arg, type, kernel, graph, platform, table, resource; import and link: the string */
     bool dynamic;                      /* param */
-    struct dfl_expr *value;            /* param: its value; arg: its default or NULL; table: the first of its numbers */
+    struct dfl_expr *value;            /* param: its value; arg: its default or NULL; table: the first of its numbers; resource: how many there are */
     struct dfl_expr *help;             /* arg, dynamic param: its description, a string; or NULL */
     enum dfl_scalar scalar;            /* arg */
     struct dfl_format *format;         /* type, table */

@@ -128,6 +128,8 @@ void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl
         kernel->threads = args;
     if (trait == DFL_TRAIT_TOLERANCE)
         kernel->tolerance = args;
+    if (trait == DFL_TRAIT_USES)
+        kernel->uses = args;
 }
 
 struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls)

@@ -80,7 +80,7 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
     static const char *const literals[] = {"an integer", "a float", "a string", NULL};
     static const char *const numbers[] = {"an integer", "a float", NULL};
     static const char *const declarations[] = {"'param'", "'arg'", "'type'", "'import'", "'link'", "'kernel'",
-                                               "'graph'", "'platform'", "'table'", NULL};
+                                               "'graph'", "'platform'", "'table'", "'resource'", NULL};
     static const char *const statements[] = {"a name", "'for'", "'if'", "'('", NULL};
     static const char *const modes[] = {"'in'", "'out'", "'inout'", "'tmp'", "'acc'", NULL};
     static const char *const traits[] = {

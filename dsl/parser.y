@@ -105,10 +105,10 @@ static const struct dfl_tree no_tree = {0};
 %token <name> IN "'in'" OUT "'out'" INOUT "'inout'" TMP "'tmp'" ACC "'acc'"
 %token <name> FOR "'for'" IF "'if'" ELSE "'else'"
 %token <name> ORDERED "'ordered'" STREAM "'stream'" ONCE "'once'" SYNC "'sync'" THREADS "'threads'"
-%token <name> TOLERANCE "'tolerance'" RESTART "'restart'" RESUME "'resume'" ZERO_EXTENTS "'zero_extents'"
+%token <name> TOLERANCE "'tolerance'" RESTART "'restart'" RESUME "'resume'" ZERO_EXTENTS "'zero_extents'" USES "'uses'"
 %token <name> FLAGS "'flags'" OPEN "'open'" CLOSE "'close'" COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
 %token <name> HELP "'help'"
-%token <name> TABLE "'table'" BORDER "'border'" LET "'let'"
+%token <name> TABLE "'table'" RESOURCE "'resource'" BORDER "'border'" LET "'let'"
 %token RANGE "'..'" LAUNCH "'<<<'" LAUNCH_END "'>>>'" ARROW "'->'"
 %token LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'"
 %token SHL "'<<'" SHR "'>>'" INCREASE "'+='"
@@ -175,6 +175,7 @@ decl:
                                         { $$ = dfl_build_decl(r, @$, DFL_TABLE, $2);
                                           $$->format = $4; $$->value = dfl_build_exprs($7);
                                           if ($8.missing) dfl_reader_report_missing(r, @6); }
+| RESOURCE name '=' expr ';'            { $$ = dfl_build_decl(r, @$, DFL_RESOURCE, $2); $$->value = $4.e; }
 | IMPORT STRING ';'                     { $$ = dfl_build_decl(r, @$, DFL_IMPORT, (struct dfl_name){$2, @2}); }
 | LINK STRING ';'                       { $$ = dfl_build_decl(r, @$, DFL_LINK, (struct dfl_name){$2, @2}); }
 | kernel                                { $$ = dfl_build_decl(r, @$, DFL_KERNEL, $1->name); $$->kernel = $1; }
@@ -202,7 +203,7 @@ number: INT | FLOAT;
 
 name: value_name | LET;
 
-value_name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | RESTART | RESUME | ZERO_EXTENTS | FLAGS | OPEN | CLOSE | COST | SPLIT
+value_name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | RESTART | RESUME | ZERO_EXTENTS | USES | FLAGS | OPEN | CLOSE | COST | SPLIT
           | HALO | BORDER | DYNAMIC | HELP;
 
 class: NAME | BORDER | LET | HELP;
@@ -293,6 +294,7 @@ kernel_head:
 | kernel_head SYNC                      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_SYNC, NULL); }
 | kernel_head THREADS '(' expr ')'      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_THREADS, $4.e); }
 | kernel_head TOLERANCE '(' exprs ')'   { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_TOLERANCE, dfl_build_exprs($4)); }
+| kernel_head USES '(' exprs ')'        { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TRAIT_USES, dfl_build_exprs($4)); }
 ;
 
 variant:

@@ -231,7 +231,8 @@ static void print_sig(FILE *out, const struct dfl_sig *sig)
 static void print_traits(FILE *out, const struct dfl_kernel *kernel)
 {
     for (unsigned t = 0; t < DFL_N_TRAITS; t++) {
-        const struct dfl_expr *args = t == DFL_TRAIT_THREADS ? kernel->threads : t == DFL_TRAIT_TOLERANCE ? kernel->tolerance : NULL;
+        const struct dfl_expr *args = t == DFL_TRAIT_THREADS ? kernel->threads : t == DFL_TRAIT_TOLERANCE ? kernel->tolerance
+                                      : t == DFL_TRAIT_USES ? kernel->uses : NULL;
         if (!(kernel->traits >> t & 1))
             continue;
         fprintf(out, " %s", dfl_trait_words[t]);
@@ -501,6 +502,11 @@ static void print_decl(FILE *out, const struct dfl_decl *decl)
         fprintf(out, "table %s: ", decl->name.text);
         print_format(out, decl->format);
         print_exprs(out, " = { ", decl->value, " };\n");
+        break;
+    case DFL_RESOURCE:
+        fprintf(out, "resource %s = ", decl->name.text);
+        print_expr(out, decl->value, 0);
+        fputs(";\n", out);
         break;
     case DFL_KERNEL: print_kernel(out, decl->kernel); break;
     case DFL_GRAPH: print_graph(out, decl->graph); break;

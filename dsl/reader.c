@@ -154,7 +154,7 @@ static const char *declaring_word(int kind)
     } words[] = {
         {DFL_T_PARAM, "param"}, {DFL_T_ARG, "arg"}, {DFL_T_TYPE, "type"}, {DFL_T_IMPORT, "import"},
         {DFL_T_LINK, "link"}, {DFL_T_KERNEL, "kernel"}, {DFL_T_GRAPH, "graph"}, {DFL_T_PLATFORM, "platform"},
-        {DFL_T_TABLE, "table"},
+        {DFL_T_TABLE, "table"}, {DFL_T_RESOURCE, "resource"},
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (words[i].kind == kind)

@@ -130,6 +130,29 @@ static bool check_tolerance(struct dfc_unit *u, struct dfc_callee *callee)
     return check_bound(u, relative, &t->relative) && (!absolute || check_bound(u, absolute, &t->absolute));
 }
 
+static bool check_uses(struct dfc_unit *u, struct dfc_callee *callee)
+{
+    bool ok = true;
+    for (const struct dfl_expr *e = callee->kernel->uses; e; e = e->next) {
+        uint32_t id;
+        if (e->kind != DFL_EXPR_NAME) {
+            dfl_error(u->sink, e->loc, "'uses' takes names of resources");
+            dfl_hint(u->sink, "how many jobs may use one at a time is in its declaration: 'resource hdf5 = 1;'");
+        } else if (!dfc_index_find(&u->resources, e->s, &id)) {
+            dfl_error(u->sink, e->loc, "unknown resource '%s'", e->s);
+            if (!dfc_hint_name(u, e->s, dfc_index_names(&u->resources), u->resource_items.n))
+                dfl_hint(u->sink, "declare it: 'resource %s = 1;'", e->s);
+        } else if (id < DF_MAX_RESOURCES && callee->uses >> id & 1) {
+            dfl_error(u->sink, e->loc, "kernel '%s' uses '%s' twice", callee->name, e->s);
+        } else if (id < DF_MAX_RESOURCES) { /* else there are too many, which was reported */
+            callee->uses |= UINT64_C(1) << id;
+            continue;
+        }
+        ok = false;
+    }
+    return ok;
+}
+
 /* ---- variants ---- */
 
 static void hint_argument(struct dfc_unit *u, const struct dfc_sig *sig, const char *name)
@@ -387,5 +410,6 @@ bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char 
     }
     ok &= check_traits(u, callee);
     ok &= check_tolerance(u, callee);
+    ok &= check_uses(u, callee);
     return check_threads(u, callee) && ok;
 }

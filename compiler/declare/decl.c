@@ -155,6 +155,21 @@ static bool enter_table(struct dfc_unit *u, const struct dfl_decl *decl)
     return true;
 }
 
+static bool enter_resource(struct dfc_unit *u, const struct dfl_decl *decl)
+{
+    uint32_t id;
+    bool fresh;
+    if (!dfc_index_add(&u->resources, decl->name.text, &id, &fresh))
+        return dfc_no_memory(u);
+    if (!fresh)
+        return enter(u, &u->resources, &decl->name, &dfc_resources(u)[id].decl->name.loc, &id, &fresh);
+    struct dfc_resource *resource = dfr_array_add(&u->resource_items, sizeof *resource, 1);
+    if (!resource)
+        return dfc_no_memory(u);
+    resource->decl = decl;
+    return true;
+}
+
 static bool enter_callee(struct dfc_unit *u, const struct dfl_decl *decl)
 {
     uint32_t id;
@@ -254,6 +269,7 @@ static bool enter_all(struct dfc_unit *u)
             case DFL_ARG: ok = enter_param(u, decl); break;
             case DFL_TYPE: ok = enter_type(u, decl); break;
             case DFL_TABLE: ok = enter_table(u, decl); break;
+            case DFL_RESOURCE: ok = enter_resource(u, decl); break;
             case DFL_KERNEL:
             case DFL_GRAPH: ok = enter_callee(u, decl); break;
             case DFL_LINK: ok = enter_link(u, decl); break;
@@ -532,6 +548,35 @@ static bool check_tables(struct dfc_unit *u)
     return !u->no_memory;
 }
 
+/* ---- resources ---- */
+
+static void evaluate_resource(struct dfc_unit *u, struct dfc_resource *resource)
+{
+    const struct dfc_names names = { .use = DFC_USE_RESOURCE };
+    const struct dfl_expr *n = resource->decl->value;
+    int64_t value;
+    bool known;
+    resource->n = 1;                    /* after an error */
+    if (!dfc_fold_int(u, &names, n, &value, &known))
+        return;
+    if (value < 1 || value > DF_MAX_RESOURCE)
+        dfl_error(u->sink, n->loc, "resource '%s' is %lld, it must be from 1 to %u: so many jobs use it at a time", resource->decl->name.text, (long long)value,
+                  DF_MAX_RESOURCE);
+    else
+        resource->n = (uint32_t)value;
+}
+
+static bool evaluate_resources(struct dfc_unit *u)
+{
+    for (uint32_t i = 0; i < u->resource_items.n; i++) {
+        u->at = dfc_resources(u)[i].decl->loc;
+        if (i == DF_MAX_RESOURCES)
+            dfl_error(u->sink, u->at, "a program has at most %u resources", DF_MAX_RESOURCES);
+        evaluate_resource(u, &dfc_resources(u)[i]);
+    }
+    return true;
+}
+
 /* ---- signatures ---- */
 
 static const char *dir_of_file(const struct dfc_unit *u, uint32_t file)
@@ -600,7 +645,7 @@ bool dfc_declare(struct dfc_unit *u)
     if (!enter_all(u))
         return false;
     check_defines(u);
-    bool ok = evaluate_params(u) && enter_platforms(u) && evaluate_types(u) && check_tables(u) &&
+    bool ok = evaluate_params(u) && enter_platforms(u) && evaluate_types(u) && check_tables(u) && evaluate_resources(u) &&
               check_callees(u);
     if (ok)
         check_platforms(u);

@@ -92,6 +92,7 @@ static bool fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee, boo
             .file = dfl_sink_file_name(u->sink, callee->loc.file), .line = callee->loc.line,
             .code_classes = callee->code_classes, .cost_classes = callee->cost_classes,
             .code_hash = { callee->code_hash[0], callee->code_hash[1] },
+            .uses = callee->uses,
             .split = split,
             .only = only,
         };
@@ -141,6 +142,12 @@ bool dfc_fill_kernels(struct dfc_unit *u)
     struct df_error error;
     uint32_t group = 0;
     const bool bounds = dfc_has_bounds(u);
+    for (uint32_t r = 0; r < u->resource_items.n; r++) {
+        const struct dfc_resource *resource = &dfc_resources(u)[r];
+        int rc = df_builder_resource(u->builder, resource->decl->name.text, resource->n, &error);
+        if (rc != DF_OK)
+            return builder_failed(u, resource->decl->loc, rc, &error);
+    }
     for (uint32_t i = 0; i < u->callee_items.n; i++)
         if (dfc_callees(u)[i].kernel && (!fill_groups(u, &group, dfc_callees(u)[i].id, bounds) ||
                                          !fill_kernel(u, &dfc_callees(u)[i], bounds)))

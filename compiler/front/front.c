@@ -60,6 +60,7 @@ static void unit_free(struct dfc_unit *u)
     dfc_index_free(&u->params);
     dfc_index_free(&u->types);
     dfc_index_free(&u->tables);
+    dfc_index_free(&u->resources);
     dfc_index_free(&u->callees);
     dfc_index_free(&u->classes);
     dfc_index_free(&u->code_paths);
@@ -70,6 +71,7 @@ static void unit_free(struct dfc_unit *u)
     dfr_array_free(&u->param_items);
     dfr_array_free(&u->type_items);
     dfr_array_free(&u->table_items);
+    dfr_array_free(&u->resource_items);
     dfr_array_free(&u->callee_items);
     dfr_array_free(&u->selects);
     dfr_array_free(&u->files);

@@ -226,6 +226,9 @@ static void emit_kernel(FILE *out, const struct df_graph *g, uint32_t id)
     for (size_t t = 0; t < sizeof traits / sizeof *traits; t++)
         if (k->traits & traits[t].bit)
             fprintf(out, " %s", traits[t].name);
+    for (uint32_t r = 0; r < g->n_resources; r++)
+        if (k->uses >> r & 1)
+            fprintf(out, " uses(%s)", df_graph_string(g, g->resources[r].name));
     emit_classes(out, g, "code", k->code_classes);
     emit_classes(out, g, "cost", k->cost_classes);
     fputs(k->flags & DF_KERNEL_COPY ? ", built in\n" : "\n", out);

@@ -26,6 +26,7 @@ const char *dfc_use_words(enum dfc_use use)
     case DFC_USE_PLATFORM: return "a platform";
     case DFC_USE_ARGUMENT: return "an argument of a function";
     case DFC_USE_TABLE: return "a table";
+    case DFC_USE_RESOURCE: return "the number of a resource";
     case DFC_USE_MOST: return "the bound of an extent";
     }
     return "an expression";
@@ -33,6 +34,8 @@ const char *dfc_use_words(enum dfc_use use)
 
 static bool is_structure(enum dfc_use use)
 {
+    if (use == DFC_USE_RESOURCE)
+        return true;
     return use == DFC_USE_BOUND || use == DFC_USE_INDEX || use == DFC_USE_STAGE || use == DFC_USE_CONDITION;
 }
 

@@ -139,6 +139,11 @@ struct dfc_sig {
 struct dff_table;                       /* compiler/formula/formula.h */
 struct dff_proof;                       /* compiler/proof/proof.h */
 
+struct dfc_resource {
+    const struct dfl_decl *decl;
+    uint32_t n;                         /* jobs that may use it at a time */
+};
+
 struct dfc_table {
     const struct dfl_decl *decl;
     const struct dff_table *table;      /* NULL: an error was reported */
@@ -162,6 +167,7 @@ struct dfc_callee {
     const struct dfl_expr *cost[DF_MAX_CLASSES];
     uint64_t code_hash[2];
     struct df_tolerance tolerance;      /* kernel */
+    uint64_t uses;                      /* kernel: bit r, it uses resource r */
     const struct dff_kernel *formula;   /* kernel: its formulas, checked; NULL: it has none, or they have errors */
     const struct dff_proof *proof;      /* of `formula`: where it reads; NULL: as there, or a read may be outside */
     const struct dfl_variant *launch[2]; /* kernel: the variants that are a bare __global__ function, or a kernel of OpenCL; NULL: none */
@@ -186,8 +192,8 @@ struct dfc_unit {
     struct dfl_loc at;                  /* what is worked on, for the message that memory ran out */
     struct dfr_array files;             /* struct dfc_loaded_file, main first */
     struct dfr_array sources;           /* struct dfc_source, same order */
-    struct dfc_index params, types, tables, callees; /* names of the records below */
-    struct dfr_array param_items, type_items, table_items, callee_items;
+    struct dfc_index params, types, tables, resources, callees; /* names of the records below */
+    struct dfr_array param_items, type_items, table_items, resource_items, callee_items;
     struct dfr_array selects;           /* struct dfc_callee *: `select`, by number of inputs; not among the callees */
     struct dfr_array kernels;           /* struct dfc_kernel_code: kernels without errors */
     uint32_t n_args;
@@ -212,6 +218,7 @@ struct dfc_unit {
 
 static inline struct dfc_param *dfc_params(const struct dfc_unit *u) { return u->param_items.items; }
 static inline struct dfc_type *dfc_types(const struct dfc_unit *u) { return u->type_items.items; }
+static inline struct dfc_resource *dfc_resources(const struct dfc_unit *u) { return u->resource_items.items; }
 static inline struct dfc_callee *dfc_callees(const struct dfc_unit *u) { return u->callee_items.items; }
 
 /* names.c: zeroed memory of any size that dies with the unit. NULL: memory ran out (no_memory is set). */
@@ -239,7 +246,7 @@ bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_na
 enum dfc_use { DFC_USE_PARAM, DFC_USE_TYPE, DFC_USE_PORT, DFC_USE_ANNOTATION, DFC_USE_BOUND, DFC_USE_INDEX, DFC_USE_STAGE,
                DFC_USE_CONDITION, DFC_USE_SCALAR, DFC_USE_HINT, DFC_USE_COST, DFC_USE_THREADS,
                DFC_USE_TOLERANCE, DFC_USE_HALO, DFC_USE_LAUNCH, DFC_USE_ARGUMENT,
-               DFC_USE_PLATFORM, DFC_USE_TABLE, DFC_USE_MOST };
+               DFC_USE_PLATFORM, DFC_USE_TABLE, DFC_USE_RESOURCE, DFC_USE_MOST };
 
 struct dfc_env {                        /* a loop variable, and those of the loops around it */
     const char *name;

@@ -13,8 +13,8 @@
  *           the most urgent reader needs are sent first (highest priority, then lowest number).
  * Accs:     their values are sent when the wave has ended, and final nodes are jobs of it, too.
  * Once:     this wave is the first of a run, so nodes that fire once a run are jobs of it like the others.
- * Sharing:  if jobs share the bandwidth of the host's memory (simulate.h), the simulator gives the makespan and the
- *           units' busy times. The counts are the same.
+ * Sharing:  if jobs share the bandwidth of the host's memory (simulate.h), or resources, the simulator gives the makespan
+ *           and the units' busy times. The counts are the same.
  * Cost:     O((n + m) log n) time; no recursion; scratch arrays and a heap of events.
  */
 #include <math.h>
@@ -352,7 +352,7 @@ int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const
     else if (s.done != g->n_nodes)
         code = dfr_error(error, DF_E_ARGUMENT, "%u of %u nodes never become ready: the graph is damaged",
                          (unsigned)(g->n_nodes - s.done), (unsigned)g->n_nodes);
-    else if (dfr_times_shared(problem->times, problem->platform))
+    else if (dfr_times_shared(problem->times, problem->platform) || g->n_resources > 0)
         code = share(problem, place, priority, &result, error);
     if (!code)
         *evaluation = result;

@@ -125,7 +125,17 @@ void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
         free_ready(run, w, job);
         return;
     }
+    if (run->firing.resources && !dfr_resources_take(run->firing.resources, job))
+        return;                         /* it waits for those that have them: give_resources() */
     hold_or_give(run, w, job);
+}
+
+/* Gives back what the job used, and the policy gets those that waited for it. */
+static void give_resources(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    dfr_resources_give(run->firing.resources, job);
+    while ((job = dfr_resources_next(run->firing.resources)) != DFR_NO_WAITER)
+        hold_or_give(run, w, job);
 }
 
 /* May this worker itself run the job next? Not if a gang gathers: the worker may join it, and the job would wait for
@@ -638,6 +648,8 @@ void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_c
     bool ended = false;
     if (code == DF_SKIP ? !dfr_engine_skipped(run, call) : !dfr_engine_succeeded(run, call, code, &ended))
         return;
+    if (run->firing.resources && df_node_uses(run->graph, dfr_job_node(call->job)))
+        give_resources(run, w, call->job);
     if (ended) {
         end_stream(run, w, call->wave, dfr_job_node(call->job));
         settle_after(run, w);

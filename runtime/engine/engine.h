@@ -65,6 +65,7 @@
 #include "memmgr/space.h"
 #include "runtime/extents/extents.h"
 #include "runtime/policy/policy.h"
+#include "runtime/policy/resources.h"
 #include "runtime/skips/skips.h"
 #include "runtime/threads/pieces.h"
 #include "runtime/threads/wake.h"
@@ -222,6 +223,7 @@ struct dfr_run_firing {                 /* which job is ready when */
     uint64_t *free_next;                /* by job: queues of ready jobs of nodes with DFR_N_FREE (views, joins), which take no
                                          * worker. A queue is a ring: the newest job is followed by the oldest. NULL: they
                                          * are jobs as others are */
+    struct dfr_resources *resources;    /* NULL: no node uses any, or one worker alone runs all jobs, in an order made before */
     uint32_t *finals, *accs;            /* final nodes; values of accs */
     uint32_t n_finals, n_accs;
     uint32_t n_streams, n_sources, n_terminals, n_once, n_once_terminals;

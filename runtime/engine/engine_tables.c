@@ -218,6 +218,8 @@ int dfr_engine_create(struct df_run *run, struct df_error *error)
     if (!run->memory.untouched &&       /* else no kernel says what its extents are: all are the largest */
         (status = dfr_extents_create(run->graph, run->inflight, &run->extents, error)) != DF_OK)
         return status;
+    if ((status = dfr_resources_create(run->graph, run->inflight + 1, &run->firing.resources, error)) != DF_OK)
+        return status;
     if (run->firing.n_once == run->graph->n_nodes)
         atomic_init(&run->firing.limit, 0);    /* there is nothing to do in a wave */
     return DF_OK;
@@ -261,4 +263,5 @@ void dfr_engine_destroy(struct df_run *run)
     free(run->firing.sources);
     free(run->firing.finals);
     free(run->firing.accs);
+    dfr_resources_destroy(run->firing.resources);
 }

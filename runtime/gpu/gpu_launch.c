@@ -223,7 +223,7 @@ static bool may_follow(const struct dfr_gpu *gpu, uint32_t node, uint32_t slot)
     const struct df_run *run = gpu->run;
     size_t index = (size_t)slot * run->graph->n_nodes + node;
 
-    return !gpu->flying[index] && !(run->graph->kernels[run->graph->nodes[node].kernel].traits & DF_SYNC) &&
+    return !gpu->flying[index] && !(run->graph->kernels[run->graph->nodes[node].kernel].traits & DF_SYNC) && !df_node_uses(run->graph, node) &&
            is_here(gpu, node, slot) && made_here(gpu, node, slot) == dfr_engine_pending(run, node, slot);
 }
 

@@ -94,7 +94,20 @@ void df_builder_free(struct df_builder *b)
     free(b);
 }
 
-/* ---- classes, args, params, scopes ---- */
+/* ---- classes, resources, args, params, scopes ---- */
+
+int df_builder_resource(struct df_builder *b, const char *name, uint32_t n, struct df_error *error)
+{
+    uint32_t string = df_builder_string(b, name);
+    if (dfr_b_count(b, DFR_A_resources) == DF_MAX_RESOURCES || n < 1 || n > DF_MAX_RESOURCE)
+        return dfr_error(error, DF_E_ARGUMENT, "resource '%s': at most %u resources of 1 to %u jobs each are possible", name, DF_MAX_RESOURCES, DF_MAX_RESOURCE);
+    struct df_resource *resource = string == DF_NONE ? NULL : dfr_builder_add(b, DFR_A_resources, 1);
+    if (!resource)
+        return dfr_error_memory(error);
+    *resource = (struct df_resource){ string, n };
+    return DF_OK;
+}
+
 
 int df_builder_class(struct df_builder *b, const char *name, uint32_t *cls, struct df_error *error)
 {
@@ -349,6 +362,8 @@ int df_builder_kernel_info(struct df_builder *b, uint32_t kernel, const struct d
     uint32_t known = (1u << dfr_b_count(b, DFR_A_class_names)) - 1;
     if (kernel >= dfr_b_count(b, DFR_A_kernels) || ((info->code_classes | info->cost_classes) & ~known))
         return dfr_error(error, DF_E_ARGUMENT, "no such kernel or class");
+    if (dfr_b_count(b, DFR_A_resources) < DF_MAX_RESOURCES && info->uses >> dfr_b_count(b, DFR_A_resources))
+        return dfr_error(error, DF_E_ARGUMENT, "no such resource");
     uint32_t file = df_builder_string(b, info->file);
     if (file == DF_NONE)
         return dfr_error_memory(error);
@@ -358,6 +373,7 @@ int df_builder_kernel_info(struct df_builder *b, uint32_t kernel, const struct d
     k->code_classes |= (uint16_t)info->code_classes;
     k->cost_classes |= (uint16_t)info->cost_classes;
     memcpy(k->code_hash, info->code_hash, sizeof k->code_hash);
+    k->uses = info->uses;
     for (unsigned p = 0; info->split && p < k->n_ports; p++)
         dfr_b_kports(b)[k->first_port + p].split = info->split[p];
     for (unsigned p = 0; info->only && p < k->n_ports; p++)

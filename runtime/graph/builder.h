@@ -10,6 +10,7 @@ struct df_kernel_info {                 /* of a kernel that was added already */
     uint32_t line;
     uint32_t code_classes, cost_classes; /* bit c */
     uint64_t code_hash[2];
+    uint64_t uses;                      /* as df_kernel.uses */
     const uint8_t *split;               /* by port: df_kport.split; NULL: none is divided */
     const uint8_t *only;                /* by port: df_kport.only; NULL: all are of all jobs */
 };
@@ -28,6 +29,9 @@ int df_builder_extents(struct df_builder *b, uint32_t kernel, const struct df_ex
 
 /* Returns the number of a class in *cls, a new one for a new name ("cpu" is 0, "gpu" is 1). Fails with DF_E_ARGUMENT past DF_MAX_CLASSES. */
 int df_builder_class(struct df_builder *b, const char *name, uint32_t *cls, struct df_error *error);
+
+/* Adds a resource that at most n jobs use at a time; they are numbered in this order. DF_E_ARGUMENT: there are DF_MAX_RESOURCES already, or n is out of range. */
+int df_builder_resource(struct df_builder *b, const char *name, uint32_t n, struct df_error *error);
 
 /* Adds args and dynamic params, in the order of their declaration. `help` is what --help says of it; NULL: nothing. */
 int df_builder_arg(struct df_builder *b, const char *name, enum df_scalar_type type, bool has_default,

@@ -39,6 +39,16 @@ static bool check_strings(const struct df_graph *g, struct df_error *error)
     return true;
 }
 
+static bool check_resources(const struct df_graph *g, struct df_error *error)
+{
+    REQUIRE(g->n_resources <= DF_MAX_RESOURCES, "%u resources", (unsigned)g->n_resources);
+    for (uint32_t r = 0; r < g->n_resources; r++)
+        REQUIRE(g->resources[r].name < g->n_string_bytes && g->resources[r].n >= 1 && g->resources[r].n <= DF_MAX_RESOURCE, "resource %u: no name, or none of it", (unsigned)r);
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        REQUIRE(g->n_resources == DF_MAX_RESOURCES || !(g->kernels[k].uses >> g->n_resources), "kernel %u uses a resource that is not there", (unsigned)k);
+    return true;
+}
+
 /* ---- kernels ---- */
 
 static bool check_ports(const struct df_graph *g, uint32_t k, struct df_error *error)
@@ -470,7 +480,7 @@ static bool check_node_counts(const struct df_graph *g, struct df_error *error)
 
 bool df_graph_check(const struct df_graph *g, struct df_error *error)
 {
-    return check_strings(g, error) && check_kernels(g, error) && check_scalars(g, error) && check_works(g, error) &&
+    return check_strings(g, error) && check_resources(g, error) && check_kernels(g, error) && check_scalars(g, error) && check_works(g, error) &&
            check_scopes(g, error) && check_nodes(g, error) && check_values(g, error) && check_readers(g, error) &&
            check_arcs(g, error) && check_ranges(g, error) && check_node_counts(g, error);
 }

@@ -29,6 +29,8 @@
 
 #define DF_NONE UINT32_MAX
 #define DF_MAX_STAGES 256u                   /* numbers of @stage are below it */
+#define DF_MAX_RESOURCES 64u                 /* of a program: bits of df_kernel.uses */
+#define DF_MAX_RESOURCE 65535u               /* jobs that may use one at a time */
 #define DF_TMP_ALIGN 256                     /* a tmp port takes a multiple of this */
 #define DF_ALL_TRAITS (DF_ORDERED | DF_STREAM | DF_ONCE | DF_SYNC | DF_THREADS | DF_LAUNCH | DF_RESTART | DF_RESUME | DF_ZERO_EXTENTS)
 
@@ -73,6 +75,13 @@ struct df_kernel {
                                               * no port of the graph has an extent with a bound */
     uint64_t code_hash[2];                   /* of the sources of the cpu variant and of the gpu variant; 0: none */
     struct df_tolerance tolerance;           /* between its variants */
+    uint64_t uses;                           /* bit r: its jobs use resource r */
+};
+
+/* What at most n jobs of a run may use at a time, such as a library that must not be entered twice. */
+struct df_resource {
+    uint32_t name;
+    uint32_t n;
 };
 
 struct df_kport {
@@ -194,8 +203,9 @@ struct df_graph {
     uint32_t n_kernels, n_kports, n_dim_names, n_kscalars, n_works, n_nodes, n_values, n_in_values, n_readers;
     uint32_t n_scopes, n_indices, n_scalars, n_node_scalars, n_code, n_args, n_params, n_dims, n_wports;
     uint32_t n_string_bytes, n_extents;
-    uint32_t n_parts, n_port_rows;
+    uint32_t n_parts, n_port_rows, n_resources;
     const struct df_kernel *kernels;
+    const struct df_resource *resources;
     const struct df_kport *kports;
     const struct df_extent *extents;
     const uint32_t *dim_names;
@@ -263,6 +273,9 @@ static inline uint64_t df_node_tmp_bytes(const struct df_graph *g, uint32_t v, e
 {
     return g->works[g->nodes[v].work].tmp_bytes[side];
 }
+
+/* The resources that jobs of the node use, a bit each. */
+static inline uint64_t df_node_uses(const struct df_graph *g, uint32_t v) { return g->kernels[g->nodes[v].kernel].uses; }
 
 /* Returns true if a stream determines the number of waves. */
 bool df_graph_has_streams(const struct df_graph *g);

@@ -12,7 +12,7 @@
 #include "runtime/graph/arrays.h"
 #include "runtime/base/error.h"
 
-#define VERSION 13
+#define VERSION 14
 #define BYTE_ORDER_MARK 0x01020304u
 #define ALIGN 64
 

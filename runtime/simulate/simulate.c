@@ -435,6 +435,7 @@ static void unmake(struct sim *s)
     free(s->place);
     free(s->urgent);
     free(s->events.at);
+    dfr_resources_destroy(s->resources);
     free(s->jobs);
     free(s->need);
     free(s->wave);

@@ -97,7 +97,7 @@ int sim_fire_create(struct sim *s, struct df_error *error)
             job->pending = first_need(s, slot, v);
             job->worker = DF_NONE;
         }
-    return DF_OK;
+    return dfr_resources_create(s->graph, s->inflight + 1, &s->resources, error);
 }
 
 /* ---- readiness ---- */
@@ -132,8 +132,16 @@ static void become_ready(struct sim *s, uint32_t slot, uint32_t node, uint32_t b
 {
     if (sim_is_free(s, node) || sim_passes_over(s, slot, node))
         run_free(s, slot, node);
-    else
+    else if (!s->resources || dfr_resources_take(s->resources, dfr_job(slot, node)))
         list_ready(s, slot, node, by);
+}
+
+/* Gives back what the job used, and lists those that waited for it. */
+static void give_resources(struct sim *s, uint64_t job, uint32_t by)
+{
+    dfr_resources_give(s->resources, job);
+    while ((job = dfr_resources_next(s->resources)) != DFR_NO_WAITER)
+        list_ready(s, dfr_job_slot(job), dfr_job_node(job), by);
 }
 
 void sim_release(struct sim *s, uint32_t slot, uint32_t node, uint32_t by)
@@ -275,6 +283,8 @@ void sim_job_ends(struct sim *s, uint32_t slot, uint32_t node)
     if (worker == DF_NONE && s->result->passed && !over)
         s->result->passed(s->result->arg, unit, node, sim_wave(s, slot), s->now_s);
     job->state = SIM_WAITING;
+    if (s->resources && !over && !sim_is_free(s, node))
+        give_resources(s, dfr_job(slot, node), by);
     if (!over)
         sim_room_release(s, unit, dfr_job(slot, node));
     sim_produce(s, slot, node, unit, by);

@@ -25,6 +25,7 @@
 #include "runtime/device/flight.h"
 #include "runtime/policy/next_use.h"
 #include "runtime/policy/policy.h"
+#include "runtime/policy/resources.h"
 #include "runtime/simulate/simulate.h"
 
 enum sim_state { SIM_WAITING, SIM_QUEUED, SIM_TAKEN, SIM_LOADING, SIM_LOADED, SIM_RUNNING };
@@ -157,6 +158,7 @@ struct sim {
 
     /* firing: simulate_fire.c */
     struct sim_job *jobs;               /* [slot * n_nodes + node] */
+    struct dfr_resources *resources;    /* NULL: no node uses any */
     uint32_t *need;                     /* releases that a job of a later wave needs */
     int64_t *wave;                      /* the wave in each slot */
     uint32_t *wave_left;                /* jobs of that wave that have not ended */

@@ -126,7 +126,7 @@ static void choose_loop(struct df_run *run)
         set_loop(run, DFR_LOOP_POLICY, "the caller begins the waves");
     else if (alone && !run->watch.trace && !run->options.serial && !dfr_inspect_wanted(run))
         set_loop(run, DFR_LOOP_LIST, "one worker has one order, found before the run");
-    else if (run->machine.n_gpus == 0 && run->choice.policy->any_worker)
+    else if (run->machine.n_gpus == 0 && run->choice.policy->any_worker && !run->firing.resources)
         set_loop(run, DFR_LOOP_DEQUES, "the policy lets any worker run any job");
     else if (run->machine.n_gpus > 0)
         set_loop(run, DFR_LOOP_POLICY, "there are devices");
@@ -142,6 +142,10 @@ int dfr_run_make_loop(struct df_run *run, const struct df_plan *plan, struct df_
     int status;
 
     choose_loop(run);
+    if (run->threads.loop == DFR_LOOP_LIST) {
+        dfr_resources_destroy(run->firing.resources);
+        run->firing.resources = NULL;
+    }
     if (run->threads.loop == DFR_LOOP_DEQUES)
         return dfr_steal_create(run, error);
     status = run->choice.policy->create(run->choice.policy, &run->choice.view, plan, &run->choice.state, error);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,6 +233,40 @@ static const struct {
     [RIG_SLOW] = { "slow", slow, "io", 0 },
 };
 
+/* ---- resources ---- */
+
+uint32_t rig_resources[RIG_RESOURCES];
+uint64_t rig_uses[RIG_KERNELS];
+static _Atomic uint32_t at_work[RIG_RESOURCES];
+
+/* Calls the node's kernel, and counts the jobs that use each of its resources meanwhile. */
+KERNEL(counted)
+{
+    const struct df_graph *g = call->run->graph;
+    const uint32_t node = dfr_job_node(call->job);
+    const uint64_t uses = df_node_uses(g, node);
+    uint32_t too_many = 0;
+    int status;
+
+    for (uint32_t i = 0; i < RIG_RESOURCES; i++)
+        if (uses >> i & 1 && atomic_fetch_add(&at_work[i], 1) + 1 > rig_resources[i])
+            too_many = i + 1;
+    sched_yield();
+    status = kernels[g->nodes[node].kernel % RIG_KERNELS].function(call, stream, dims, ports, scalars);
+    for (uint32_t i = 0; i < RIG_RESOURCES; i++)
+        if (uses >> i & 1)
+            atomic_fetch_sub(&at_work[i], 1);
+    return too_many ? df_fail(call, "too many jobs use resource %u", too_many - 1) : status;
+}
+
+static void add_resources(struct rig *r)
+{
+    struct df_error error;
+    for (uint32_t i = 0; i < RIG_RESOURCES && rig_resources[i] > 0; i++)
+        if (df_builder_resource(r->builder, (const char *[]){ "x", "y", "z" }[i], rig_resources[i], &error) != DF_OK)
+            fail_msg("%s", error.text);
+}
+
 /* ---- building ---- */
 
 static const int64_t acc_first = -7;
@@ -245,6 +280,7 @@ static void add_kernel(struct rig *r, int k, bool gpu)
     uint32_t id;
     char name[32];
     unsigned n = (unsigned)strlen(kernels[k].modes);
+    df_function *function = rig_uses[k] ? counted : kernels[k].function;
 
     for (unsigned p = 0; p < n; p++) {
         char mode = kernels[k].modes[p];
@@ -255,7 +291,8 @@ static void add_kernel(struct rig *r, int k, bool gpu)
     if (df_builder_kernel(r->builder, &(struct df_kernel_desc){
             .name = name, .n_dims = 1, .dims = dims, .n_ports = n, .ports = desc, .n_scalars = 1, .scalars = &scalar,
             .traits = kernels[k].traits,
-            .functions = { .cpu = kernels[k].function, .gpu = gpu ? kernels[k].function : NULL } }, &id, &error) != DF_OK)
+            .functions = { .cpu = function, .gpu = gpu ? function : NULL } }, &id, &error) != DF_OK ||
+        df_builder_kernel_info(r->builder, id, &(struct df_kernel_info){ .file = "", .uses = rig_uses[k] }, &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_int_equal(id, (uint32_t)k + (gpu ? 0 : RIG_KERNELS));
     if ((k == RIG_ACC || k == RIG_POUR) && df_builder_initial(r->builder, id, 1, &acc_first, &error) != DF_OK)
@@ -275,6 +312,7 @@ void rig_begin(struct rig *r, uint64_t n)
     r->record = calloc(1, sizeof *r->record);
     r->expected = calloc(1, sizeof *r->expected);
     assert_true(r->builder && r->record && r->expected);
+    add_resources(r);
     for (int k = 0; k < RIG_KERNELS; k++)
         add_kernel(r, k, true);
     for (int k = 0; k < RIG_KERNELS; k++)

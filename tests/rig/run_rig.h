@@ -72,6 +72,11 @@ bool rig_would_skip(const struct df_call *call, const union df_scalar *scalars);
 
 extern bool rig_skips;                  /* random graphs have kernels that skip, and selects; false at first */
 extern bool rig_fails;                  /* true at first */
+/* The resources that kernels of the next graphs use, a bit each by kernel, and how many jobs may use each at a time; none at first. A job that finds more of
+ * them at work fails. */
+enum { RIG_RESOURCES = 3 };
+extern uint32_t rig_resources[RIG_RESOURCES];   /* 0: the graph does not have it */
+extern uint64_t rig_uses[RIG_KERNELS];
 extern double rig_cost_s;               /* the stated cost of each node on each class; 0, as at first: none is stated */
 
 void rig_begin(struct rig *r, uint64_t n);

@@ -55,7 +55,7 @@ static struct df_graph *make_graph(void)
     };
     const struct df_kernel_desc change = { "change",      1, dims, 2, bump, 0, NULL, DF_ORDERED,
                                            { .cpu = nothing, .gpu = nothing }, { 0, 0, 0, 0 } };
-    const struct df_kernel_info info = { "graph.df", 7, 5, 1, { 0x1234, 0 }, NULL, NULL };
+    const struct df_kernel_info info = { "graph.df", 7, 5, 1, { 0x1234, 0 }, 0, NULL, NULL };
     const uint64_t code[] = { DF_X_ARG, 0, DF_X_INT, 1, DF_X_ADD };
     const int32_t index = -3;
     const double cost[] = { 1e-3, NAN, 0.5 };

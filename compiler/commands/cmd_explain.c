@@ -247,6 +247,10 @@ static bool print_resources(FILE *out, const struct dfc_explained *e)
         if (df_platform_peers(p, u))
             add_resource(&table, p->units[u].name, ", copies to peers", e->copy_s[u][2], e->copy_s[u][2] / all_s);
     }
+    for (uint32_t r = 0; r < e->problem->graph->n_resources; r++) {
+        const struct df_resource *shared = &e->problem->graph->resources[r];
+        add_resource(&table, df_graph_string(e->problem->graph, shared->name), ", shared", e->shared_s[r], e->shared_s[r] / shared->n / all_s);
+    }
     if (e->inflight)
         snprintf(waves, sizeof waves, ", %u wave%s in flight", (unsigned)e->inflight, e->inflight == 1 ? "" : "s");
     add_resource(&table, "longest way", waves, e->way_s, e->way_s / all_s / (e->inflight ? e->inflight : 1));

@@ -287,12 +287,12 @@ static int find_bound(const struct dfp_problem *problem, uint32_t waves, double 
         return code;
     if (waves > 1)
         dfp_compact_apply_rates(&compact, 1);
-    *bound_s = dfp_bound_s(&compact, &wave_s, price);
+    *bound_s = fmax(dfp_bound_s(&compact, &wave_s, price), dfp_resources_s(&compact) * (1 - 1e-12));
     if (waves > 1) {
         dfp_compact_spread_once(&compact, waves);
         dfp_bound_s(&compact, &wave_s, price);
         code = dfp_rates_find(&compact, price, RATE_STEPS, &rates, error);
-        wave_s = rates.bound_s > wave_s ? rates.bound_s : wave_s;
+        wave_s = fmax(rates.bound_s > wave_s ? rates.bound_s : wave_s, dfp_resources_s(&compact) * (1 - 1e-12));
         *bound_s = waves * wave_s > *bound_s ? waves * wave_s : *bound_s;
         dfp_rates_free(&rates);
     }

@@ -30,6 +30,7 @@ struct dfc_explained {
     double busy_s[DF_MAX_UNITS];        /* of a unit in a wave, summed over its workers */
     double copy_s[DF_MAX_UNITS][3];     /* seconds in a wave that copy engines are busy: [0] to the host, [1] to the
                                          * device, [2] to peers */
+    double shared_s[DF_MAX_RESOURCES];  /* of a resource of the graph: the time of the jobs in a wave that use it */
     uint32_t n_passes;                  /* how often the waves go by if the plan is for rate (runtime/graph/passes.h); 1 for one wave */
     uint32_t *pass_of;                  /* by node: the pass in which it fires, or DF_NONE: in each */
     double way_s;                       /* length of the longest way; with several passes: the sum over them */

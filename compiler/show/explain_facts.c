@@ -219,6 +219,14 @@ static int find_rate(struct dfc_explained *e, struct df_error *error)
     return DF_OK;
 }
 
+static void find_shared(struct dfc_explained *e)
+{
+    const struct df_graph *g = e->problem->graph;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        for (uint64_t rest = e->inflight && g->nodes[v].flags & DF_NODE_ONCE ? 0 : df_node_uses(g, v); rest; rest &= rest - 1)
+            e->shared_s[__builtin_ctzll(rest)] += time_of(e, v);
+}
+
 bool dfc_explain(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_options *options,
                  const struct dfw_known *known, struct dfc_explained *e)
 {
@@ -231,6 +239,8 @@ bool dfc_explain(const struct dfp_problem *problem, const struct df_plan *plan, 
         code = dfp_is_for_rate(problem->graph, options) ? find_rate(e, &error) : find_wave(e);
     if (!code)
         code = find_passes(e, &error);
+    if (!code)
+        find_shared(e);
     if (!code && !find_way(e))
         code = dfr_error_memory(&error);
     if (code) {
@@ -276,6 +286,13 @@ static double limit_of_way(const struct dfc_explained *e, char *text, size_t siz
     return e->inflight ? e->way_s / e->inflight : e->way_s;
 }
 
+static void limit_of_resource(const struct dfc_explained *e, uint32_t r, double *most_s, char *text, size_t size)
+{
+    const struct df_resource *resource = &e->problem->graph->resources[r];
+    if (is_more(e->shared_s[r] / resource->n, most_s))
+        snprintf(text, size, "%s, which %u job%s may use at a time", df_graph_string(e->problem->graph, resource->name), (unsigned)resource->n, resource->n == 1 ? "" : "s");
+}
+
 static void limit_of_unit(const struct dfc_explained *e, uint32_t u, double *most_s, char *text, size_t size)
 {
     const struct df_unit *unit = &e->problem->platform->units[u];
@@ -306,6 +323,8 @@ double dfc_explain_bottleneck(const struct dfc_explained *e, char *text, size_t 
     double most_s = limit_of_way(e, text, size);
     for (uint32_t u = 0; u < e->problem->platform->n_units; u++)
         limit_of_unit(e, u, &most_s, text, size);
+    for (uint32_t r = 0; r < e->problem->graph->n_resources; r++)
+        limit_of_resource(e, r, &most_s, text, size);
     for (uint32_t v = 0; e->inflight && v < e->problem->graph->n_nodes; v++) {
         char name[160];
         if (!is_in_order(e, v) || !is_more(time_of(e, v), &most_s))

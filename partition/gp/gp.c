@@ -178,7 +178,7 @@ static int search_make(struct dfp_search *search, const struct dfp_problem *prob
         dfp_compact_apply_rates(&search->compact, search->n_waves);
     }
     search->bound_s = dfp_bound_s(&search->compact, &search->area_s, search->price);
-    if (search->problem != problem)     /* jobs may have the memory for themselves, so times alone give the bound */
+    if (search->problem != problem || problem->graph->n_resources > 0) /* jobs may have the memory for themselves, so times alone give the bound */
         code = dfp_lower_bound(problem, &search->bound_s, error);
     if (code)
         search_free(search);
@@ -198,7 +198,7 @@ static int answer(struct dfp_search *search, uint64_t steps, struct dfp_result *
     result->load_s = dfp_state_bottleneck_s(&search->state);
     result->load_bound_s = search->area_s;
     result->evaluations = steps / search->compact.n_nodes;
-    bool simulate = dfp_room_is_short(search->judge, 1) || search->problem != search->judge;
+    bool simulate = dfp_room_is_short(search->judge, 1) || search->problem != search->judge || search->judge->graph->n_resources > 0;
     return simulate ? dfp_room_answer(search, result, error) : DF_OK;
 }
 

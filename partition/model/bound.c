@@ -1,4 +1,5 @@
-/* bound.c - a lower bound on the time of any schedule of one wave, for any placement: the larger of a critical-path bound and an area bound.
+/* bound.c - a lower bound on the time of any schedule of one wave, for any placement: the largest of a critical-path bound, an area bound and that of shared
+ * resources.
  *
  * Way:      the longest chain of nodes, if each node is on the unit that is best for what follows it. below[v][u] is
  *           the time that must pass from the start of node v on unit u to the end. A reader is on some unit, so the
@@ -8,6 +9,8 @@
  *           Σ min_u price[u] · t[v][u] / workers[u]. The best prices are the dual of the divisible problem. Between
  *           host and devices they are found by bisection, since the bound is concave in the host's price. Then each
  *           device gets a price of its own: the price of a unit that carries too much is raised.
+ * Shared:   jobs of which n may use a resource at a time take at least an n-th of the sum of their least times. The search of gp, whose evaluations know no
+ *           resources, has a bound without them.
  */
 #include <stdlib.h>
 
@@ -189,13 +192,33 @@ double dfp_bound_s(const struct dfp_compact *c, double *area_s, double *best_pri
     return bound_s * (1 - 1e-12);       /* sums are rounded, and the bound must stay below */
 }
 
+/* ---- shared resources ---- */
+
+double dfp_resources_s(const struct dfp_compact *c)
+{
+    const struct df_graph *g = c->model.problem->graph;
+    double most_s = 0;
+    for (uint32_t r = 0; r < g->n_resources; r++) {
+        double sum_s = 0;
+        for (uint32_t v = 0; v < c->n_nodes; v++) {
+            double least_s = INFINITY;
+            for (uint32_t u = 0; u < c->n_units; u++)
+                least_s = fmin(least_s, dfp_compact_time_s(c, v, u));
+            if (!c->is_free[v] && df_node_uses(g, v) >> r & 1)
+                sum_s += least_s;
+        }
+        most_s = fmax(most_s, sum_s / g->resources[r].n);
+    }
+    return most_s;
+}
+
 int dfp_lower_bound(const struct dfp_problem *problem, double *bound_s, struct df_error *error)
 {
     struct dfp_compact compact;
     int code = dfp_compact_make(problem, &compact, error);
     if (code)
         return code;
-    *bound_s = dfp_bound_s(&compact, NULL, NULL);
+    *bound_s = fmax(dfp_bound_s(&compact, NULL, NULL), dfp_resources_s(&compact) * (1 - 1e-12));
     dfp_compact_free(&compact);
     return DF_OK;
 }

@@ -84,5 +84,7 @@ void dfp_compact_optimistic(const struct dfp_compact *compact, double *oct_s);
 /* A lower bound on the makespan of one wave: the larger of the area bound and the critical path. area_s: the area bound only. price: by unit, the price of a
  * second of all its workers; the prices sum to 1. Both may be NULL. */
 double dfp_bound_s(const struct dfp_compact *compact, double *area_s, double *price);
+/* Another bound: what the jobs take that use the same shared resource, wherever they run. The search of gp knows no resources. */
+double dfp_resources_s(const struct dfp_compact *compact);
 
 #endif

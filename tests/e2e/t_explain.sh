@@ -176,3 +176,18 @@ kernel b(in x: f32[n]) cost cpu 1ms;
 graph main { x: f32[4] = a(); b(x); }
 END
 expect once 0 '^bottleneck +none, because every node fires once: 0 % of the time' "$DFC" explain once.df --objective=throughput
+
+# ---- shared resources ----
+cat >resource.df <<'EOF'
+resource hdf5 = 1;
+kernel load(out v: i64[1]) uses(hdf5) cost cpu 5ms;
+kernel work(in v: i64[1], out w: i64[1]) cost cpu 2ms;
+kernel store(in v: i64[1]) uses(hdf5) cost cpu 1ms;
+graph main { for i in 0..4 { v[i]: i64[1] = load(); w[i] = work(v[i]); store(w[i]); } }
+platform p { cpu c { workers = 4; } }
+EOF
+expect resource-bound 0 '^resource.df on p, placed by gp: 24 ms for one wave; no schedule is shorter than 24 ms$' "$DFC" explain resource.df --top=0
+expect resource-limits 0 '^bottleneck  hdf5, which 1 job may use at a time: 100 % of the time$' "$DFC" explain resource.df --top=0 --objective=throughput
+expect resource-row 0 '^hdf5, shared    24 ms        100 %$' "$DFC" explain resource.df --top=0
+expect resource-waves 0 '^dmda +240 ms +1.000 +1.000 ' "$DFC" simulate resource.df --policy=gp,dmda --waves=10
+expect resource-two 0 ': 13 ms for one wave; no schedule is shorter than 12 ms$' "$DFC" explain <(sed 's/hdf5 = 1/hdf5 = 2/' resource.df) --top=0

@@ -110,7 +110,7 @@ static void run_all(uint32_t seed)
 static void test_random_runs(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= IN_LONG(6000u, 20u); seed++)
+    for (uint32_t seed = 1; seed <= IN_LONG(6000u, 12u); seed++)
         run_all(seed);
 }
 

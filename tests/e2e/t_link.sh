@@ -87,3 +87,20 @@ EOT
 check blas "$DFC" blas.df -o blas
 alone=$(OPENBLAS_NUM_THREADS=1 ./blas --device=none --workers=1)
 expect blas-threads 0 "^${alone%% *} threads, then more\$" env -u OPENBLAS_NUM_THREADS ./blas --device=none --workers=1
+
+# ---- the linker of programs that run here ----
+printf '#!/bin/sh\nprintf "%%s\\n" "$@" | grep -e "^-fuse-ld" >>"$LINKED"\nexec gcc "$@"\n' >named-cc && chmod +x named-cc
+export LINKED=$PWD/linked
+printf 'kernel say() cpu {{ printf("linked\\n"); }};\ngraph main { say(); }\n' >say.df
+quick=$(for name in lld gold; do command -v ld.$name >/dev/null && echo "-fuse-ld=$name" && break; done)
+# linked NAME EXPECTED OPTION…: dfc links by what the compiler is told, and the program runs.
+linked() {
+    local name=$1 expected=$2 said; shift 2
+    : >linked; said=$("$DFC" say.df -o say --nvcc=none --no-cache --cc="$PWD/named-cc" "$@" 2>&1) && said=$(./say)
+    if [ "$said:$(sort -u linked | tr '\n' ' ')" = "linked:${expected:+$expected }" ]; then pass "$name"; else fail "$name" "$said, linked by: $(tr '\n' ' ' <linked)"; fi
+}
+linked quick "$quick" --here
+linked quick-not-here ''
+linked quick-named -fuse-ld=bfd --here --cflags=-fuse-ld=bfd
+linked quick-lto '' --here --cflags=-flto
+COMPILER_PATH=$PWD linked quick-own '' --here

@@ -34,12 +34,11 @@ if [ -z "${TMPDIR:-}${DF_KEEP:-}" ] && [ "$(df --output=avail /dev/shm 2>/dev/nu
     if cp "$(type -P true)" "$temp" && "$temp/true"; then export TMPDIR=$temp; fi   # programs can be run there
 fi
 export DF_TEST_CACHE=${temp:-$logs}/cache                  # objects that tests share: many compile the same kernels of examples/ and runtime/std/
-# Tests start Python and link programs some hundred times. If `python3` is a script that looks for the interpreter, as pyenv's is, the script takes
-# longer than the interpreter, whose folder then comes first in PATH. Else PATH stays, so that gcc and mpirun are those of the user. gold links in half
-# the time of GNU ld, in a third of it without debug information, and lld in less again. The tests of what is linked, and those of a user's whole way,
-# take the linker that users have.
-python=$(python3 -c 'import sys; print(sys.executable)') || python=
-[ -z "$python" ] || [ "$(command -v python3)" -ef "$python" ] || PATH=${python%/*}:$PATH
+# Tests start Python and link programs some hundred times. Where site-packages has much that is loaded at each start, and where `python3` is a script that
+# looks for the interpreter, as pyenv's is, a start takes four times as long. So `python3` is the same interpreter in a virtual environment that has no
+# packages: two files are one. Tests that use NumPy or Pillow ask /usr/bin/python3 for them. Else PATH stays, so that gcc and mpirun are those of the user.
+# gold links in half the time of GNU ld, in a third of it without debug information, and lld in less again. The tests of what is linked, and those of a
+# user's whole way, take the linker that users have.
 tools=$build/test-tools
 with_own_linker=' e2e-link e2e-install e2e-sum e2e-lib e2e-gpu_kit '
 
@@ -97,6 +96,12 @@ if gold=$(command -v ld.gold); then             # in which link-time optimisatio
     { echo '#!/bin/sh'
       ! lld=$(command -v ld.lld) || echo "case \$COLLECT_GCC_OPTIONS in *-flto*) ;; *) exec $lld --threads=1 $without \"\$@\" ;; esac"
       echo "exec $gold $without \"\$@\""; } | install_tool "$tools/ld"
+fi
+if python=$(python3 -c 'import sys; print(sys._base_executable)' 2>/dev/null); then
+    mkdir -p "$tools/python/bin"
+    [ "$(readlink "$tools/python/bin/python3")" = "$python" ] || ln -sf "$python" "$tools/python/bin/python3"
+    printf 'home = %s\ninclude-system-site-packages = false\n' "${python%/*}" | install_tool "$tools/python/pyvenv.cfg"
+    PATH=$tools/python/bin:$PATH
 fi
 # Scripts and Python programs call cc and c++: these are the compilers of $CC and $CXX. Without a CXX it is the one that belongs to CC, as for dfc.
 as_compiler() { # NAME COMMAND: calls of NAME are calls of COMMAND, which may have a wrapper before it

@@ -55,8 +55,9 @@ if command -v ld.gold >/dev/null; then
     expect tool-replaced 0 '^exec .*env clang "\$@"$' cat fake/test-tools/bin/cc
     expect tool-open 0 '^exec .*env gcc "\$@"$' cat open
     expect tool-written 0 '^exec .*ld\.gold ' cat fake/test-tools/ld
-    [ "$(cd fake/test-tools && echo * bin/*)" = "bin ld bin/c++ bin/cc" ] && pass tools-alone || fail tools-alone "$(ls -R fake/test-tools)"
+    [ "$(cd fake/test-tools && echo * bin/*)" = "bin ld python bin/c++ bin/cc" ] && pass tools-alone || fail tools-alone "$(ls -R fake/test-tools)"
 else skip tools 'no ld.gold'; fi
+expect python-without-packages 0 '^\[\]$' fake/test-tools/python/bin/python3 -c 'import csv, json, sqlite3, sys; print([p for p in sys.path if "-packages" in p])'
 # Scripts that no test runs, as bench.sh of the applications, are at least scripts.
 wrong=$(find "$DF_SOURCE" -path "$DF_SOURCE/build" -prune -o -name '*.sh' -print | while read -r script; do bash -n "$script" 2>&1; done)
 [ -z "$wrong" ] && pass scripts || fail scripts "$wrong"

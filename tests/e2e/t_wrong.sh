@@ -81,7 +81,7 @@ check dump ./good --dump='main/*:1' --dump=main/half:0 --dump-dir=host --waves=3
 check dump-device ./good --dump='main/h*' --dump-dir=device --waves=2 --device=emu --policy=all-gpu
 [ "$(ls host device | tr '\n' ' ')" = "device: main.half.n.0.npy main.half.n.1.npy main.half.o.0.npy main.half.o.1.npy  host: main.bump.v.1.npy main.count.o.1.npy main.half.n.0.npy main.half.n.1.npy main.half.o.0.npy main.half.o.1.npy main.make.v.1.npy " ] && pass dump-files || fail dump-files "$(ls host device | tr '\n' ' ')"
 cp "$programs/read.py" .
-check dump-numbers python3 read.py
+check dump-numbers "$(command -v /usr/bin/python3 || echo python3)" read.py
 expect dump-unknown 1 "^good: error: --dump: there is no node 'main/hafl'; did you mean 'main/half'\?$" ./good --dump=main/hafl
 expect dump-none 1 "there is no node 'zz\*'; names are as in messages" ./good --dump='zz*'
 expect dump-sink 1 "main/last: it has no outputs" ./good --dump=main/last

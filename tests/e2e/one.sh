@@ -4,14 +4,13 @@
 #     pass NAME        fail NAME why        skip NAME why
 # or uses the checks below, which do. The folder is removed unless DF_KEEP is set; then its place is printed. C and Python programs of more than
 # a few lines lie in tests/e2e/programs/NAME/, which the script calls $programs.
-here=$(cd "$(dirname "$0")" && pwd)
-DF_SOURCE=${DF_SOURCE:-$(cd "$here/../.." && pwd)}
-DF_BUILD=$(realpath "${DF_BUILD:-$DF_SOURCE/build/release}")
-DFC=$(realpath "${DFC:-$DF_BUILD/bin/dfc}")
+from=${0%one.sh}./
+DF_SOURCE=${DF_SOURCE:-$from../..} DF_BUILD=${DF_BUILD:-$DF_SOURCE/build/release}
+mapfile -t places < <(realpath "$from" "$DF_SOURCE" "$DF_BUILD" "${DFC:-$DF_BUILD/bin/dfc}" "$1")    # one process
+here=${places[0]} DF_SOURCE=${places[1]} DF_BUILD=${places[2]} DFC=${places[3]} script=${places[4]}
 export DF_SOURCE DF_BUILD DFC LC_ALL=C
 export HWLOC_COMPONENTS=-opencl                # else mpirun loads PoCL, whose LLVM takes its SIGUSR1, and a tenth of a second for each start
-script=$(realpath "$1")
-programs=$(basename "${script%.sh}"); programs=$here/programs/${programs#t_}
+programs=${script##*/t_} programs=$here/programs/${programs%.sh}
 folder=$(mktemp -d)
 # A child that a signal ends before it has forgotten its parent's traps must not do what these say.
 in_the_end() { [ $BASHPID != $$ ] || rm -rf "$@"; }
@@ -24,10 +23,13 @@ pass() { echo "ok $1"; }
 fail() { echo "not ok $1: ${*:2}"; failures=$((failures + 1)); }
 skip() { echo "skip $1: ${*:2}"; }
 
+# started COMMAND…: in a subshell, its last command. What has a path, and env or python3, are programs, which take the subshell's place.
+started() { case $1 in */* | env | python3) exec "$@" ;; *) "$@" ;; esac; }
+
 # check NAME COMMAND…: passes where the command succeeds; what it printed is the reason where not.
 check() {
     local name=$1 said; shift
-    if said=$("$@" 2>&1); then pass "$name"; else fail "$name" "exit $?: $(tail -n 5 <<<"$said" | tr '\n' ' ')"; fi
+    if said=$(started "$@" 2>&1); then pass "$name"; else fail "$name" "exit $?: $(tail -n 5 <<<"$said" | tr '\n' ' ')"; fi
 }
 
 # matches PATTERN TEXT: whether a line of the text matches, as grep -E says. For texts of a few lines no process is started.
@@ -44,7 +46,7 @@ matches() {
 # expect NAME STATUS PATTERN COMMAND…: the command ends with STATUS, and a line of what it printed matches PATTERN (grep -E).
 expect() {
     local name=$1 status=$2 pattern=$3 said got; shift 3
-    said=$("$@" 2>&1); got=$?
+    said=$(started "$@" 2>&1); got=$?
     if [ "$got" != "$status" ]; then
         fail "$name" "exit $got, expected $status: $(tail -n 5 <<<"$said" | tr '\n' ' ')"
     elif ! matches "$pattern" "$said"; then

@@ -40,7 +40,7 @@ export DF_TEST_CACHE=${temp:-$logs}/cache                  # objects that tests 
 # gold links in half the time of GNU ld, in a third of it without debug information, and lld in less again. The tests of what is linked, and those of a
 # user's whole way, take the linker that users have.
 tools=$build/test-tools
-with_own_linker=' e2e-link e2e-install e2e-sum e2e-lib e2e-gpu_kit '
+with_own_linker=' e2e-link e2e-install e2e-gpu_kit '
 
 # What measures the machine does so in arrays that are many times as large as its caches: seconds for those of a server. These tests are told of 2 MiB,
 # where processors are numbered as in hwloc's made-up machine.

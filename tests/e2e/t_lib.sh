@@ -10,7 +10,8 @@ c() { # OUTPUT SOURCE ARGS…: as strict as people's compilers may be
 }
 flags() { pkg-config --cflags --libs "$@"; } # of a library in this folder, or in that of PKG_CONFIG_PATH
 
-check make-shared "$DFC" edges.df --lib -o libedges.so
+own=(env -u COMPILER_PATH)               # the linker of users: a library, archives, and programs of both
+check make-shared "${own[@]}" "$DFC" edges.df --lib -o libedges.so
 check make-program "$DFC" edges.df -o edges
 # shellcheck disable=SC2046
 check call-compiles c call call.c -Wl,-rpath,"$PWD" $(flags edges)
@@ -113,22 +114,22 @@ if [ -n "$sanitize" ] || ! command -v valgrind >/dev/null; then skip leaks 'a sa
 fi
 
 # Two libraries with kernels of one name: opened at once, linked, and as archives in one program.
-check make-other "$DFC" other.df --lib -o libother.so
+check make-other "${own[@]}" "$DFC" other.df --lib -o libother.so
 # shellcheck disable=SC2086
 check both-compiles c++ -std=c++11 -Wall -Wextra -Werror $sanitize both.cpp -o both -I. -ldl
 echo '1 2 3, 99 102 97' >want
 ./both ./libedges.so ./libother.so >got; same both-opened got want
 # shellcheck disable=SC2046,SC2086
-check linked-compiles c++ -std=c++11 -Wall -Wextra -Werror $sanitize -DLINKED both.cpp -o linked -Wl,-rpath,"$PWD" $(flags edges other) -ldl
+check linked-compiles "${own[@]}" c++ -std=c++11 -Wall -Wextra -Werror $sanitize -DLINKED both.cpp -o linked -Wl,-rpath,"$PWD" $(flags edges other) -ldl
 ./linked >got; same both-linked got want
-check make-openmp "$DFC" other.df --lib -o libomp.a --cflags=-fopenmp
+check make-openmp "${own[@]}" "$DFC" other.df --lib -o libomp.a --cflags=-fopenmp
 expect needs-openmp 0 '^Libs: .*-l:libomp.a -lmetis .* -pthread .*-fopenmp' cat omp.pc
 grep -q 'INTERFACE_LINK_LIBRARIES "-lmetis;.*;-fopenmp"' ompConfig.cmake && pass needs-openmp-cmake || fail needs-openmp-cmake "$(cat ompConfig.cmake)"
 mkdir ar moved
-check make-archives "$DFC" edges.df --lib -o ar/libedges.a && "$DFC" other.df --lib -o ar/libother.a
+check make-archives "${own[@]}" "$DFC" edges.df --lib -o ar/libedges.a && "${own[@]}" "$DFC" other.df --lib -o ar/libother.a
 mv ar/* moved/                          # all that lies beside a library says where it is by itself
 # shellcheck disable=SC2046,SC2086
-check archives-compile c++ -std=c++11 -Wall -Wextra -Werror $sanitize -DLINKED both.cpp -o archives $(PKG_CONFIG_PATH=moved flags edges other) -ldl
+check archives-compile "${own[@]}" c++ -std=c++11 -Wall -Wextra -Werror $sanitize -DLINKED both.cpp -o archives $(PKG_CONFIG_PATH=moved flags edges other) -ldl
 ./archives >got; same both-archives got want
 [ "$(nm --defined-only moved/libother.a | grep -c ' [A-TV-Z] ')" = 12 ] && pass archive-exports || fail archive-exports "$(nm --defined-only moved/libother.a | grep ' [A-Z] ' | head -n 12)"
 
@@ -145,7 +146,7 @@ target_compile_definitions(both PRIVATE LINKED)
 target_link_libraries(both edges::edges other::other ${CMAKE_DL_LIBS})
 END
     check cmake cmake -S project -B built -DCMAKE_PREFIX_PATH="$PWD" -Dother_DIR="$PWD/moved" -DCMAKE_CXX_FLAGS="$sanitize"
-    check cmake-builds cmake --build built
+    check cmake-builds "${own[@]}" cmake --build built
     built/both >got; same cmake-runs got want
 fi
 

@@ -1,6 +1,6 @@
 # examples/sum: compiled, run with several seeds and sizes, compared with the sums that check.py computes by itself.
 cp "$DF_SOURCE"/examples/sum/* .
-check compile "$DFC" sum.df -o sum
+check compile env -u COMPILER_PATH "$DFC" sum.df -o sum       # with the linker of users
 
 sums() { "$1" "${@:4}" | python3 check.py "$2" "$3"; }
 set -o pipefail

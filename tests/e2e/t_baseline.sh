@@ -5,7 +5,7 @@ base=$DF_SOURCE/tests/baseline ct=$DF_SOURCE/examples/ct matrix=$DF_SOURCE/examp
 fewer=$(awk '/^ct: all|^matrix: all  |^matrix: the graph/ && $(NF - 2) >= 80 { n++ } END { print n }' lines.txt)
 if [ "${fewer:-0}" = 4 ]; then pass lines; else fail lines "$(cat lines.txt)"; fi
 sed 's/^/figure /' lines.txt
-cc -std=c11 -O2 -o generate "$matrix/generate.c"
+cc -std=c11 -o generate "$matrix/generate.c"
 cp "$matrix"/matrix.c "$matrix"/matrix.cu "$matrix"/kernels.df .
 ./generate --kind=mixed --n=96 >mixed.df
 ./generate --kind=mixed --n=96 --std >std.df
@@ -20,8 +20,8 @@ done
 
 if pkg-config --exists fftw3f; then
     check ct-compile "$base/ct/build.sh" ./ct_by_hand "$DF_BUILD/lib"
-    cc -O2 -o phantom "$ct/phantom.c" -lm
-    cc -O2 -o compare "$ct/check.c" -lm
+    cc -o phantom "$ct/phantom.c" -lm
+    cc -o compare "$ct/check.c" -lm
     ./phantom 20 156 120 v.rct
     check ct-dfc "$DFC" "$ct/ct.df" --nvcc=none -w -o ct
     check ct-run ./ct --input=v.rct --n=80 --w=156 --h=120 --density=ct.f32 --picture=ct.png

@@ -61,6 +61,7 @@ if grep -q 'fsanitize' "$DF_BUILD/obj/flags" 2>/dev/null; then
     skip programs 'the benchmarks are not built with a sanitizer'
     return 0 2>/dev/null || exit $((failures > 0))
 fi
+formulas_for none; export CXX=$FORMULA_CXX  # a word that peers are looked for with
 peers=${BENCH_PEERS:-OpenMP}               # check-long has all; the photo has oneTBB
 NODES=60 ROUNDS=1 POLICIES="ws all-cpu" PEERS=$peers bash "$bench/dispatch.sh" "$DF_BUILD" dispatch >out 2>&1 || fail dispatch "$(tail -n 3 out)"
 n=$(awk -F, 'NR > 1 && $6 > 0' dispatch/dispatch.csv | wc -l) missing=$(grep -c '^skip dispatch beside' out)
@@ -68,7 +69,6 @@ if [ "$n" = $((10 * (2 + $(wc -w <<<"$peers") - missing))) ]; then pass dispatch
 grep '^skip dispatch beside' out
 bash "$bench/queue.sh" "$DF_BUILD" queue --csv --runs=1 >out 2>&1 || fail queue "$(cat out)"
 if grep -q '^skip' out; then grep '^skip' out; elif [ "$(grep -cE '^[12a-z]+(,[0-9.]+){7}$' out)" = 4 ]; then pass queue; else fail queue "$(cat out)"; fi
-formulas_for none; export CXX=$FORMULA_CXX  # a word that peers are looked for with
 mkdir photo
 expect photo 0 'programs, 1 rounds: the same picture of 300 x 300' python3 "$bench/endtoend.py" "$DF_BUILD" photo --rounds=1 --side=300
 

@@ -114,7 +114,7 @@ cat > spin.cpp <<'X'
 #include <complex>
 void spin(const std::complex<float> *z, std::complex<float> *w, int n) { for (int i = 0; i < n; i++) w[i] = z[i] * z[i]; }
 X
-c++ -g -c spin.cpp
+c++ -std=c++98 -g -c spin.cpp
 for from in spin.o $(! long || echo spin.cpp); do
 "$DFC" wrap $from | sed 's/inout? w/out w/' > spin.df
 expect complex-class 0 '^kernel spin\(in z: f32\[n, 2 ' cat spin.df

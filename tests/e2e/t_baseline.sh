@@ -23,7 +23,7 @@ if pkg-config --exists fftw3f; then
     cc -o phantom "$ct/phantom.c" -lm
     cc -o compare "$ct/check.c" -lm
     ./phantom 20 156 120 v.rct
-    check ct-dfc "$DFC" "$ct/ct.df" --nvcc=none -w -o ct
+    check ct-dfc "$DFC" "$ct/ct.df" --nvcc=none --no-opencl -w -o ct
     check ct-run ./ct --input=v.rct --n=80 --w=156 --h=120 --density=ct.f32 --picture=ct.png
     # Without `cpu` it runs on the GPU: the volume as a whole, or with too little memory for that, in several slabs.
     for options in '' memory=5 memory=4 cpu 'cpu threads=2'; do

@@ -7,7 +7,7 @@ cp "$programs"/* .
 read -r first last <<<"${DF_BOUNDED:-2 2}"
 for ((seed = first; seed <= last; seed++)); do
     python3 draw.py "$seed" 20 12
-    "$DFC" -w graph.df $one -o graph >err 2>&1 || { fail "random-$seed" "$(head -n 3 err)"; continue; }
+    "$DFC" -w graph.df $one --no-opencl -o graph >err 2>&1 || { fail "random-$seed" "$(head -n 3 err)"; continue; }
     for o in --workers=1 '--workers=2 --inflight=1' '--workers=3 --policy=eager --inflight=8' '--workers=2 --policy=dmda --poison' \
              '--device=emu --emu-all --policy=all-gpu' '--device=emu --emu-all --policy=all-gpu --cuda-graphs=on --gpu-jobs=3' \
              '--device=emu --emu-all --policy=dmda --workers=2 --inflight=8 --gpu-mem=32768' '--device=emu --emu-all --policy=random --inflight=3'; do
@@ -51,7 +51,7 @@ graph main {
     end(v);
 }
 X
-check fails-compile "$DFC" fails.df --nvcc=none -o fails
+check fails-compile "$DFC" fails.df --nvcc=none --no-opencl -o fails
 check fails-not ./fails --waves=4
 for o in --workers=1 --workers=2 '--device=emu --emu-all --policy=all-gpu'; do
     # shellcheck disable=SC2086
@@ -65,7 +65,7 @@ for o in --workers=1 --workers=2 '--device=emu --emu-all --policy=all-gpu'; do
     }
 done
 sed 's/less(l, m);/g = grow(l); less(l, m); end(g);/; s/\*n = 5;/*n = what == 4 ? 3 : 9;/; s/\*m = what == 3 ? 3 : 4;/*m = *n - 1;/' fails.df >grow.df
-check grow-compile "$DFC" grow.df --nvcc=none -o grow
+check grow-compile "$DFC" grow.df --nvcc=none --no-opencl -o grow
 expect grow 1 "^grow: error: node 'main/grow', wave 0: extent 1 of 'b' is 7, and it may be at most 1$" ./grow --waves=1 --what=4
 
 # Whoever looks at tokens sees this wave's: dumps, comparing variants, profiles.
@@ -81,7 +81,7 @@ check profile "$DFC" profile fails.df --nvcc=none --max-time=5ms
 printf '%s\n' '1 rows: 999, then -1' '2 rows: 2002, then -1' '3 rows: 3002, then -1' >want
 for parts in '' --parts=3; do
     # shellcheck disable=SC2086
-    check "split-compile $parts" "$DFC" split.df $parts --nvcc=none -o split
+    check "split-compile $parts" "$DFC" split.df $parts --nvcc=none --no-opencl -o split
     for o in --workers=1 --workers=3 '--device=emu --emu-all --policy=all-gpu'; do
         # shellcheck disable=SC2086
         ./split --waves=3 $o >got 2>&1; same "split $parts $o" got want
@@ -91,12 +91,12 @@ done
 # The examples of docs/language.md.
 awk '/^### /{ on = $0 == "### Extents of each wave" } /^```/{ if (!code && on) n++; code = !code; next } on && code { print > ("example" n) }' \
     "$DF_SOURCE/docs/language.md"
-cp example1 peaks.df; check example "$DFC" peaks.df --nvcc=none -o peaks
+cp example1 peaks.df; check example "$DFC" peaks.df --nvcc=none --no-opencl -o peaks
 for o in --workers=1 --workers=3 '--device=emu --emu-all --policy=all-gpu'; do
     # shellcheck disable=SC2086
     ./peaks --waves=4 $o >got 2>&1; same "example $o" got example2
 done
-cp example3 count.df; check example-bounds "$DFC" count.df --nvcc=none -o count
+cp example3 count.df; check example-bounds "$DFC" count.df --nvcc=none --no-opencl -o count
 ./count --waves=5 >got 2>&1; same example-bounds-of-calls got example4
 # A number where a kernel leaves the bound open: the extent is exact, so readers may ask for that number.
 cat >exact.df <<'X'

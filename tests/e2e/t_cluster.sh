@@ -68,7 +68,7 @@ expect progress 0 'chain: 11 of 11 waves, .*, [12] ranks?$' sh -c "timeout 150 m
 
 cp "$DF_SOURCE"/examples/sum/*.df "$DF_SOURCE"/examples/sum/vec.* . && check compile-sum "$DFC" sum.df --nvcc=none -o sum
 on_ranks sum 3 sum --waves=9 --seed=5
-check compile-photo "$DFC" "$DF_SOURCE/examples/photo/photo.df" --nvcc=none -o photo -D tile=64
+check compile-photo "$DFC" "$DF_SOURCE/examples/photo/photo.df" --nvcc=none --no-opencl -o photo -D tile=64
 
 # Random programs of streams (tests/random/streams.py), beside what their model computes.
 python3 "$DF_SOURCE/tests/random/streams.py" "$DF_BUILD" --programs=$(long && echo 3 || echo 1) --jobs=1 --under="mpirun $root --oversubscribe --bind-to none -n 3" \

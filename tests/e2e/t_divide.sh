@@ -2,7 +2,7 @@
 formulas_for none
 compile() { # PARTS FILE NAME [OPTION…]
     local parts=$1 file=$2 name=$3; shift 3
-    "$DFC" "$file" --parts="$parts" -o "$name" --nvcc=none "$@" >compile.out 2>&1 || fail "$name-compile" "$(head -3 compile.out)"
+    "$DFC" "$file" --parts="$parts" -o "$name" --nvcc=none --no-opencl "$@" >compile.out 2>&1 || fail "$name-compile" "$(head -3 compile.out)"
 }
 runs() { # NAME REFERENCE WAVES MEMORY: this program as its reference; in make check under half of the policies and in half of the modes, in turns
     local name=$1 bad="" policies="eager random ws dmda gp all-gpu"

@@ -53,7 +53,7 @@ outputs() { # NAME
     done
     rm -f ./*.out.*
 }
-check compile "$DFC" all.df --nvcc=none --emu-gpu-code -o all
+check compile "$DFC" all.df --nvcc=none --no-opencl --emu-gpu-code -o all
 check cpu ./all && outputs cpu
 check gpu ./all --device=emu --policy=all-gpu && outputs gpu
 check compile-back "$DFC" back.df --nvcc=none -o back

@@ -7,7 +7,7 @@ cc -std=c11 -O2 -o generate generate.c && ./generate --kind=mixed --n=16 >matrix
 cc -std=c11 -D_GNU_SOURCE -O2 -o synthetic synthetic.c -lpng -lm && ./synthetic 150 130 7 in.png
 formulas_for none
 for app in sum matrix; do check "compile-$app" "$DFC" $app.df --nvcc=none -o $app; done
-check compile-photo "$DFC" photo.df --nvcc=none -o photo -D tile=64
+check compile-photo "$DFC" photo.df --nvcc=none --no-opencl -o photo -D tile=64
 
 args_sum=() args_matrix=() args_photo=(--input=in.png --output=out.png)
 little_sum=--gpu-mem=12KiB little_matrix=--gpu-mem=16KiB little_photo=--gpu-mem=64KiB

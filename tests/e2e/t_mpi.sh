@@ -80,7 +80,7 @@ awk -v limit="${WAITING_MS:-0}" '/ waited / { n++; cost = $(NF - 6); if ($4 < 1)
 
 # kill -9 of one worker, then of another, while they hold and send messages of 256 KiB: the run completes. It goes on until both count as dead.
 rm -f out.txt pid.* over
-run --enable-recovery -n 4 ./waves 150 work=0.02 bytes=262144 beat-timeout=2 until=over 2> said.txt &
+run --enable-recovery -n 4 ./waves 150 work=0.05 bytes=262144 beat-timeout=2 until=over 2> said.txt &
 wait_for out.txt 20; kill -9 "$(cat pid.2)"; sleep 0.3; kill -9 "$(cat pid.3)"
 wait_told '^rank 2 on .* counts as dead'; wait_told '^rank 3 on .* counts as dead'; touch over
 wait $!
@@ -89,7 +89,7 @@ expect killed-told 0 '^rank 0: [0-9]{3,} waves, ([2-9]|[0-9]{2,}) deaths, not wh
 
 # Over TCP a death is seen at once, and the last one ends the run.
 rm -f out.txt pid.* over
-DF_LINK=tcp DF_TCP_IF=lo run --enable-recovery -n 3 ./waves 150 work=0.02 bytes=262144 beat-timeout=100 until=over 2> said.txt &
+DF_LINK=tcp DF_TCP_IF=lo run --enable-recovery -n 3 ./waves 60 work=0.05 bytes=262144 beat-timeout=100 until=over 2> said.txt &
 wait_for out.txt 20; kill -9 "$(cat pid.2)"
 wait_told '^rank 2 on .* counts as dead: it has ended, or its connection has; waves that are given out again: [0-9]'; touch over
 wait $!

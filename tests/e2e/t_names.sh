@@ -6,12 +6,12 @@ for way in inline file written bare cpp cpp-written object formulas; do
     n=$((${n:-0} + 1)); half=; long || half=$((n % 2))     # in make check every second name, the others for the next way
     python3 make.py $way $half || fail "$way-made" "exit $?"
     [ $way != object ] || cc -O1 -include stddef.h -include stdint.h -c object.c -o object.o 2> cc.log || cat cc.log
-    check "$way-compile" "$DFC" $way.df -o $way --nvcc=none
+    check "$way-compile" "$DFC" $way.df -o $way --nvcc=none --no-opencl
     expect "$way" 0 '^4 names as they should be$' ./$way
 done
 
 # The GPU code of formulas, too.
-check formulas-gpu-compile "$DFC" formulas.df -o formulas --emu-gpu-code --nvcc=none
+check formulas-gpu-compile "$DFC" formulas.df -o formulas --emu-gpu-code --nvcc=none --no-opencl
 expect formulas-gpu 0 '^4 names as they should be$' ./formulas --device=emu --policy=all-gpu
 
 # Macros of the user's own file and of the command line: a dimension stays a dimension.

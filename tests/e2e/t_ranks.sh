@@ -91,7 +91,7 @@ expect shares-not 1 "^once: error: --share=parts: no acc is divided" ranks 2 ./o
 
 if pkg-config --exists fftw3f && [ -n "$png" ]; then
     cc -O1 -ffast-math -o phantom "$examples/ct/phantom.c" -lm && ./phantom 8 78 60 head.rct
-    check compile-ct "$DFC" "$examples/ct/ct.df" --nvcc=none -w -o ct
+    check compile-ct "$DFC" "$examples/ct/ct.df" --nvcc=none --no-opencl -w -o ct
     ct='--n=64 --w=78 --h=60 --input=head.rct --density=output.f32 --volume=output.vol --picture=output.png'
     # shellcheck disable=SC2086
     on_ranks ct "${numbers#1 }" ct $ct

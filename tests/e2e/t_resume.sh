@@ -3,7 +3,7 @@
 shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'in_the_end "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
 cp "$programs"/* .
 formulas_for none
-for p in plain keeps counts once; do check "compile-$p" "$DFC" $p.df --nvcc=none -o $p; done
+for p in plain keeps counts once; do check "compile-$p" "$DFC" $p.df --nvcc=none --no-opencl -o $p; done
 chains=${RESUME_CHAINS:-1}; RANDOM=${RESUME_SEED:-16}
 head -c 1200 "$DFC" >in.raw                     # 150 waves
 want() { rm -rf "want-$1"; mkdir "want-$1"; (cd "want-$1" && "../$@" >stdout) || fail "want-$1" "$(ls "want-$1")"; }

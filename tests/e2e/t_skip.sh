@@ -3,7 +3,7 @@
 cp "$programs"/nbia.* .
 : >none.cu
 formulas_for none
-check compile "$DFC" nbia.df -o nbia --nvcc=none
+check compile "$DFC" nbia.df -o nbia --nvcc=none --no-opencl
 ./nbia --device=none --waves=300 --workers=1 --print=1 >want
 [ "$(tail -n 1 want)" = '253 41 5 right' ] && pass counts || fail counts "$(tail -n 1 want)"
 for set in --workers=1 '--workers=1 --inflight=1' --workers=3 '--workers=3 --policy=ws' '--workers=2 --inflight=1' --serial --poison '--workers=2 --trace=t.json'; do
@@ -76,7 +76,7 @@ for first in 0 1; do
     printf '%s\n' 'kernel src(out v: i32[n]) cpu {{ for (size_t i = 0; i < n; i++) v[i] = 1; }};' \
         "kernel turns(in v: i32[n], out w: i32[n]) cpu {{ static _Atomic int calls; memcpy(w, v, n * sizeof *w); if (calls++ % 2 == $first) return DF_SKIP; }};" \
         'kernel sink(in w: i32[n]) cpu {{ (void)w; }};' 'graph main { v: i32[4] = src(); w = turns(v); sink(w); }' >turns.df
-    "$DFC" turns.df --nvcc=none -o turns
+    "$DFC" turns.df --nvcc=none --no-opencl -o turns
     which=(cpu gpu)
     expect "skips-alone $first" 1 "node 'main/turns', wave 0: the ${which[first]} variant skips this wave, and the ${which[1 - first]} variant does not" \
         ./turns --device=emu --emu-all --check=variants
@@ -130,12 +130,12 @@ fi
 
 # Kernels of formulas are fused only if all that leaves them is empty in the same waves.
 cp "$DF_SOURCE/tests/e2e/programs/skip/unlike.df" .
-check unlike-compile "$DFC" unlike.df --nvcc=none -o unlike
+check unlike-compile "$DFC" unlike.df --nvcc=none --no-opencl -o unlike
 expect unlike-waves 0 '^0: 1 0: 101 1: 2 2: 103 2: 3 3: 4 $' sh -c "./unlike --waves=4 | sort | tr '\\n' ' '"
 expect unlike-told 0 '^not fused: one and both, line 6: what leaves them may be empty in unlike waves' "$DFC" unlike.df --emit=plan
 
 # Two jobs that are the first to skip, both at once.
-check first-compile "$DFC" "$programs/first.df" --nvcc=none -o first
+check first-compile "$DFC" "$programs/first.df" --nvcc=none --no-opencl -o first
 runs=$(long && echo 40 || echo 4)
 for run in $(seq $runs); do
     timeout 150 ./first --workers=2 --device=none 2>err || { fail first "run $run: $(head -n 1 err)"; break; }
@@ -160,7 +160,7 @@ graph main {
     write_tiff(g, "g.tiff");
 }
 X
-check nothing-compile "$DFC" nothing.df -o nothing --nvcc=none
+check nothing-compile "$DFC" nothing.df -o nothing --nvcc=none --no-opencl
 for run in --workers=1 "--workers=2 --policy=gp" --device=emu; do
     rm -f a.npy a.raw
     ./nothing --waves=3 $run >nothing.out 2>&1
@@ -214,7 +214,7 @@ graph main {
     write_csv_i32(row, "row%d.csv", "a,b");
 }
 X
-check zeros-compile "$DFC" zeros.df -o zeros.run --nvcc=none
+check zeros-compile "$DFC" zeros.df -o zeros.run --nvcc=none --no-opencl
 mkdir zeros && cd zeros || exit
 shapes() { # of the .npy files that are there, and the sizes of the other ones
     grep -aoH "'shape': ([0-9, ]*)" ./*.npy 2>/dev/null | sed "s,^./,,; s/:'shape': / /"

@@ -95,11 +95,24 @@ have_ranks() {
     esac
 }
 
-# nap SECONDS: sleeps, and no process is made for it, which a loop that asks often would do.
+# nap SECONDS: sleeps, and no process is made for it, which a loop that asks often would do. The first one makes a process, which would be $! later.
 nap() {
     [ -n "${never:-}" ] || exec {never}<> <(:)  # a pipe from which nothing comes
     read -rt "$1" -u "$never" || true
 }
+
+# until_line ^BEGIN FILE: waits, by nap, until a line of the file begins so.
+until_line() {
+    local text times
+    for ((times = 0; times < 6000; times++)); do
+        [ ! -e "$2" ] || { read -rd '' text <"$2"; [[ $'\n'$text =~ $'\n'${1#^} ]] && return; }
+        nap 0.01
+    done
+    fail until-line "$*: $(cat "$2")"
+}
+
+# has_modules NAME…: whether Debian's Python has these modules, which are not loaded: NumPy takes a tenth of a second.
+has_modules() { /usr/bin/python3 -c 'import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, sys.argv[1:])))' "$@" 2>/dev/null; }
 
 # formulas_for LEVEL [FLAG…]: from now on dfc compiles the formulas of programs for one level of instructions ("", v3, none: not optimised), which
 # is a part of the time. FLAGs stand behind dfc's own.

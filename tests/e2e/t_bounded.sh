@@ -136,7 +136,7 @@ expect exact-npy 0 "'shape': \(3, 12\)" cat head
 expect exact-fails 1 "node 'main/make/rows', wave 2: extent 2 of 'v' is 11, and the call says that it is 12: 'm <= 12' takes less" ./exact --waves=4 --odd=1 --workers=1
 mkdir called && cp example5 called/turn.df && cd called || exit 1
 check example-inputs "$DFC" turn.df --nvcc=none --lib --python -o libturn.so
-if /usr/bin/python3 -c 'import numpy' 2>/dev/null && ! grep -q fsanitize "$DF_BUILD/obj/flags"; then
+if has_modules numpy && ! grep -q fsanitize "$DF_BUILD/obj/flags"; then
     check example-inputs-called /usr/bin/python3 -c 'import numpy as np, turn
 for size in (2, 3), (480, 640), (7, 1):
     p = np.arange(size[0] * size[1], dtype="u4").astype("u1").reshape(size)

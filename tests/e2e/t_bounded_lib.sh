@@ -43,7 +43,7 @@ expect inputs-header 0 'const size_t \*/\* h \*/, const size_t \*/\* w \*/' cat 
 expect inputs-plan 0 'crop.df: [0-9]+ nodes' "$DFC" partition crop.df --graph=crop
 
 python=/usr/bin/python3
-if ! "$python" -c 'import numpy' 2>/dev/null; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
+if ! has_modules numpy; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
 if [ -n "$sanitize" ]; then skip python "Python is not linked with the sanitizer"; exit 0; fi
 cat >calls.py <<'P'
 import marks, numpy as np

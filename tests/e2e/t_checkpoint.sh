@@ -5,7 +5,8 @@ cp "$programs"/accs.df . && check compile "$DFC" accs.df --nvcc=none -o accs
 [ -e accs ] || return 0
 mkdir want && touch want/go-60 want/go-140 && (cd want && ../accs)
 cp "$DF_SOURCE"/tests/e2e/programs/resume/{declared.df,keeps.df,kernels.c} . && check compile-keeps "$DFC" keeps.df --nvcc=none -o keeps
-until_there() { for _ in $(seq 3000); do [ -e "$1" ] && return; sleep 0.01; done; fail until-there "$1: $(cat errors)"; }
+nap 0
+until_there() { for ((times = 0; times < 3000; times++)); do [ -e "$1" ] && return; nap 0.01; done; fail until-there "$1: $(cat errors)"; }
 waves_of() { head -n 1 accs.journal.accs | grep -a -oE 'waves [0-9]+' | cut -d' ' -f2; }
 done_of() { grep '^done' accs.journal | tail -n 1 | cut -d' ' -f2; }
 # goes_on NAME FIRST OPTION…: the resumed run calls `slow` for the waves from FIRST on, and the result is that of one run.
@@ -46,7 +47,7 @@ kill -9 $!; wait $! 2>/dev/null
 expect told 0 "^accs: the accs are as they were after $first waves$" cat errors
 goes_on twice "$(waves_of)"
 # A signal: the checkpoint has all that is done.
-./accs --us=2000 --resume 2>errors & for _ in $(seq 3000); do grep -q '^done' accs.journal 2>/dev/null && break; sleep 0.01; done
+./accs --us=2000 --resume 2>errors & until_line '^done' accs.journal
 kill -TERM $!; touch go-60; wait $!; got=$?
 [ $got = 75 ] && [ "$(waves_of)" = "$(done_of)" ] && pass signal || fail signal "exit $got, $(waves_of) and $(done_of) waves: $(cat errors)"
 goes_on signalled "$(waves_of)"
@@ -56,7 +57,7 @@ killed; rm accs.journal; goes_on other-journal 0
 head -c 40 accs >in.raw && check keeps ./keeps --input=in.raw --journal --checkpoint=1ms
 [ ! -e keeps.journal.accs ] && pass none-written || fail none-written "$(ls ./*.accs)"
 # A signal, with accs on a device: they are fetched, and the checkpoint has all that is done.
-./accs --us=2000 --resume --device=emu --emu-all --policy=all-gpu 2>errors & for _ in $(seq 3000); do grep -q '^done' accs.journal 2>/dev/null && break; sleep 0.01; done
+./accs --us=2000 --resume --device=emu --emu-all --policy=all-gpu 2>errors & until_line '^done' accs.journal
 kill -TERM $!; touch go-60; wait $!; got=$?
 [ $got = 75 ] && [ "$(waves_of)" = "$(done_of)" ] && pass signal-device || fail signal-device "exit $got, $(waves_of) and $(done_of) waves: $(cat errors)"
 goes_on signalled-device "$(waves_of)"

@@ -50,7 +50,7 @@ expect acc-wave 1 '^$' bash -c './acc --size=256 --waves=1 --device=sim --log=in
 
 # A library: calls of one wave share a node; if it fits nowhere, the parts of an acc go by in passes.
 python=/usr/bin/python3
-if ! "$python" -c 'import numpy' 2>/dev/null; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
+if ! has_modules numpy; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
 if grep -qE 'fsanitize=' "$DF_BUILD/obj/flags"; then skip python "Python is not linked with the sanitizer"; exit 0; fi
 cp "$programs/divide/sized_calls.py" "$programs/volume/called.py" .
 check lib-compiles "$DFC" "$programs/divide/sized.df" --lib --python -o libsized.so

@@ -144,7 +144,7 @@ if long && { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; } >said && [ -e
 
 # Python.
 python=/usr/bin/python3
-if "$python" -c 'import numpy' 2>/dev/null; then
+if has_modules numpy; then
     expect numpy 0 '^10 types$' "$python" -c "
 import numpy, elements
 for e in '$(echo $elements)'.split():

@@ -72,7 +72,7 @@ check refused-compile "$DFC" copy.df --nvcc=none -o copy
 while read -r file words; do expect "refused-${file#*-}" 1 "'$file' .*$words" ./copy --input="$file"; done <tiff.refused
 
 # What Pillow and netpbm read of these files, where they are here, is what was drawn; and nothing is refused that Pillow reads with 8 or 16 bits.
-python=/usr/bin/python3; "$python" -c 'import PIL' 2>/dev/null || python=$(python3 -c 'import sys; print(sys._base_executable)')
+python=/usr/bin/python3; has_modules PIL || python=$(python3 -c 'import sys; print(sys._base_executable)')
 if [ -z "$all" ]; then skip other-readers 'only with IMAGE_FILES=all'
 elif "$python" -c 'import PIL' 2>/dev/null; then expect other-readers 0 '^0 differ; Pillow: [1-9]' "$python" "$programs/oracle.py" 20
 else skip other-readers 'no Pillow'; fi

@@ -93,7 +93,6 @@ begin_accs --workers=2 --passes 5; kill -INT $pid; until_said 'the waves go by s
 clean
 
 # With a journal: the command that is told goes on, and the bytes are those of one run.
-until_line() { for _ in $(seq 3000); do grep -q "$1" "$2" 2>/dev/null && return; nap 0.01; done; fail until-line "$*: $(cat "$2")"; }
 cp ../in.raw "in put.raw"
 begin ../plain "--input=in put.raw" --us=1000 --workers=2 --journal=j; until_line '^done' j; kill -INT $pid; until_said '^plain: SIGINT: waiting for the waves in flight; Ctrl-C again ends at once, and --resume goes on then, too$'
 rm hold; wait $pid; got=$?

@@ -1,6 +1,6 @@
 # std/io.df: each format written and read again, against NumPy, libtiff's tools or libpng; wrong files, in words; nothing half-written.
 cp "$programs"/* .
-python=/usr/bin/python3; "$python" -c 'import numpy' 2>/dev/null || python=
+python=/usr/bin/python3; has_modules numpy || python=
 formulas_for none # make check-long compiles the files of std/ once as users do: `as_is`
 compile() { check "compile-$1" "$DFC" "$1.df" --nvcc=none -o "$1" "${@:2}"; }
 nothing_left() { [ -z "$(ls -A | grep -E "^([.]dfc-|$2)")" ] && pass "$1" || fail "$1" "$(ls -A | grep -E "^([.]dfc-|$2)")"; }

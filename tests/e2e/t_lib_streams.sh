@@ -14,7 +14,7 @@ done
 check picture "$DFC" partition whole.df --graph=whole:n=12,x=5 -o whole.svg
 expect parts 0 "blur.part\[2\]" cat whole.svg
 python=/usr/bin/python3
-if ! "$python" -c 'import numpy' 2>/dev/null; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
+if ! has_modules numpy; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
 if [ -n "$sanitize" ]; then skip python "Python is not linked with the sanitizer"; exit 0; fi
 for o in --workers=1 '--workers=2 --device=emu --emu-all --policy=dmda'; do
     "$python" whole_want.py "$o" >got 2>&1; same "python $o" got want

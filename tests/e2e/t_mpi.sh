@@ -44,7 +44,7 @@ wait_for() {
     fail "wait-$1" "no $2 lines: $(cat said.txt)"
 }
 wait_told() { for _ in $(seq 500); do matches "$1" "$(<said.txt)" && return; nap 0.2; done; fail "wait-told" "no line matches '$1': $(cat said.txt)"; }
-nap 0                                           # the first one makes a process, which would be $! later
+nap 0
 ends() { for _ in $(seq 2000); do kill -0 "$1" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$1/status" || return 0; nap 0.1; done; return 1; }
 
 expect alone 75 '^rank 0: no worker takes part$' ./waves 5

@@ -74,7 +74,7 @@ expect left-out-of-formulas 1 '^0$' sh -c "strings -a without | grep -c __kernel
 expect left-out-none 1 'error: no OpenCL device: this program has no OpenCL code$' ./without --device=opencl
 
 # A library, called from Python: sessions of one process on different devices.
-if /usr/bin/python3 -c 'import numpy' 2>/dev/null && [ $sanitized = 0 ]; then
+if has_modules numpy && [ $sanitized = 0 ]; then
     cat >lib.df <<'X'
 kernel scale(in a: f32[h, w], out b: f32[h, w]; by: f32)
     cpu {{ for (size_t i = 0; i < h * w; i++) b[i] = a[i] * by + 0.25f; }}

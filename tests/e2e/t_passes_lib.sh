@@ -1,6 +1,6 @@
 # A library whose results are parts of an acc: calls of several lengths, in passes that read the caller's arrays again; and in one pass what has to be kept.
 python=/usr/bin/python3
-if ! "$python" -c 'import numpy' 2>/dev/null; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
+if ! has_modules numpy; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
 # Python is not linked with a sanitizer, but that for threads works if its library is loaded before all else.
 case $(grep -oE 'fsanitize=[a-z]+' "$DF_BUILD/obj/flags" | head -n 1) in
     '') run=(timeout 150 "$python"); slowed= ;;

@@ -44,7 +44,7 @@ if ! unshare -m mount -t tmpfs -o noexec,size=64m none mounted 2>/dev/null; then
         cd "$PWD" && "$DFC" run s.df --nvcc=none "--cflags=-include stdio.h"'
 fi
 # From Python, too: its library is loaded from elsewhere.
-if ! unshare -m mount -t tmpfs -o noexec,size=64m none mounted 2>/dev/null || ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then skip noexec-python "no file system can be mounted here, or there is no NumPy"; else
+if ! unshare -m mount -t tmpfs -o noexec,size=64m none mounted 2>/dev/null || ! has_modules numpy; then skip noexec-python "no file system can be mounted here, or there is no NumPy"; else
     cat >noexec.py <<'END'
 import dfc, numpy
 text = "kernel twice(in a: f32[n], out b: f32[n]) { b[x] = 2 * a[x]; }\ngraph doubled(in a: f32[n], out b: f32[n]) { b = twice(a); }\n"

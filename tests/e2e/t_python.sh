@@ -1,7 +1,6 @@
 # Graphs called from Python: the module that --python makes, and the package, from a wheel that is built and installed without a network.
 python=/usr/bin/python3
-there() { "$python" -c 'import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, sys.argv[1:])))' "$@" 2>/dev/null; } # are these modules?
-if ! there numpy; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
+if ! has_modules numpy; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
 if grep -q 'fsanitize' "$DF_BUILD/obj/flags" 2>/dev/null; then skip python "Python is not linked with the sanitizer"; exit 0; fi
 formulas_for none
 export NVCC=none                                # notebook.py compiles without options
@@ -54,8 +53,8 @@ expect root-unknown-dim 1 "error: --graph: graph 'edges' has no dimension 'q'" "
 expect root-unknown 1 "error: --graph: there is no graph 'main' with ports" "$DFC" partition edges.df --graph=main
 
 # The package.
-if ! there setuptools wheel venv ensurepip; then skip wheel "python3-setuptools, python3-wheel or python3-venv is missing"; exit 0; fi
-without=(); ! there pip || without=(--without-pip) # the system's is there
+if ! has_modules setuptools wheel venv ensurepip; then skip wheel "python3-setuptools, python3-wheel or python3-venv is missing"; exit 0; fi
+without=(); ! has_modules pip || without=(--without-pip) # the system's is there
 check venv "$python" -m venv --system-site-packages "${without[@]}" venv
 mkdir small && cp -r "$DF_BUILD"/{bin,lib,include,share} small/ && strip -g small/lib/*.a && strip small/bin/dfc # debug information is most of what is packed
 wheel() { (cd "$DF_SOURCE/compiler/python" && DFC_BUILD=$folder/small "$folder/venv/bin/python" -c "import setuptools.build_meta as b; b.build_wheel('$folder')"); } # what pip calls

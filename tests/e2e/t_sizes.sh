@@ -24,7 +24,7 @@ check library "$DFC" some.df --lib -o libsome.so
 expect library-header 0 'i32\[n <= 5\]' cat some.h
 
 # Empty arrays are empty waves; a file may hold several waves; one file for all waves needs one size.
-if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+if has_modules numpy; then
     /usr/bin/python3 arrays.py
     compile arrays
     printf 'a.npy\nempty.npy\nb.npy\nc.npy\n' >arrays.txt

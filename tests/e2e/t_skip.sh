@@ -119,7 +119,7 @@ cat rates; ! grep -q '^not ok' rates || failures=$((failures + 1))
 # A library says which tokens of its outputs are empty; Python gives None, or a mask.
 cp "$programs"/gate.* .
 python=/usr/bin/python3
-if ! "$python" -c 'import numpy' 2>/dev/null; then skip python "$python has no NumPy (python3-numpy)"
+if ! has_modules numpy; then skip python "$python has no NumPy (python3-numpy)"
 elif grep -q 'fsanitize' "$DF_BUILD/obj/flags" 2>/dev/null; then skip python "Python is not linked with the sanitizer"
 else
     for set in $(! long || echo --workers=2) '' '--device=emu --policy=all-gpu --emu-all'; do

@@ -638,7 +638,7 @@ def main():
         sanitize = re.findall(r"-fsanitize=\w+", flags.read())
     if given.sessions and sanitize:
         sys.exit(print("skip sessions: Python is not linked with the sanitizer"))
-    subprocess.run(["cc", "-std=c11", "-O1", "-fPIC", *sanitize, "-I", f"{given.build}/include", "-c", "-o", f"{scratch.name}/streams.o", f"{HERE}/streams.c"], check=True)
+    subprocess.run(["cc", "-std=c11", "-fPIC", *sanitize, "-I", f"{given.build}/include", "-c", "-o", f"{scratch.name}/streams.o", f"{HERE}/streams.c"], check=True)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         for n, (seed, why) in enumerate(pool.map(lambda seed: trial(given, seed), range(given.first, given.first + (given.sessions or given.programs)))):

@@ -39,7 +39,7 @@ graph main { for i in 0..4 { a[i]: bytes[100000] = make(); b[i] = work(a[i]); la
 DF
 three() { awk -v s="$1" 'BEGIN { printf "%.3g\n", s }'; }
 for p in all-cpu all-gpu heft peft gp-thesis gp; do
-    for g in "$DF_SOURCE/examples/graphs/cholesky.df -D T=10 --workers=8" two.df; do
+    for g in "$DF_SOURCE/examples/graphs/cholesky.df -D T=$(long && echo 10 || echo 7) --workers=8" two.df; do
         read -r value unit <<<"$("$DFC" partition $g --policy=$p 2>/dev/null | awk '$1 == "predicted" { print $2, $3 }')"
         case $unit in s) ;; ms) value=${value}e-3 ;; *) value="$value $unit" ;; esac
         simulated=$("$DFC" simulate $g --policy=$p --format=csv 2>err | awk -F, 'NR == 2 { print $4 }')

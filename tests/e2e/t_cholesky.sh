@@ -1,7 +1,7 @@
 # examples/cholesky: factors by the residual bound of check.c, in both types, with tiles of unlike sizes; the same bits under policies of every kind; what is
 # wrong with an input is said. examples/cholesky/check.sh does all policies.
 cholesky=$DF_SOURCE/examples/cholesky
-cc -std=c11 -O2 -o check "$cholesky/check.c" -lm
+cc -std=c11 -o check "$cholesky/check.c" -lm
 for graph in cholesky lu; do
     for real in f64 f32; do
         check "$graph-$real-compiles" "$DFC" "$cholesky/$graph.df" --nvcc=none -w -D real=$real -D tiles=3 -o $graph-$real

@@ -77,7 +77,7 @@ long || return 0
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -z "$nvcc" ]; then skip matrix-cuda "no nvcc here"; exit 0; fi
 if [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip matrix-cuda "this dfc was built without CUDA"; exit 0; fi
-cp "$DF_SOURCE"/examples/matrix/matrix.c "$DF_SOURCE"/examples/matrix/matrix.cu . && cc -std=c11 -O2 -o generate "$DF_SOURCE/examples/matrix/generate.c"
+cp "$DF_SOURCE"/examples/matrix/matrix.c "$DF_SOURCE"/examples/matrix/matrix.cu . && cc -std=c11 -o generate "$DF_SOURCE/examples/matrix/generate.c"
 ./generate --kind=mixed --n=24 > mixed.df
 check matrix-cuda "$DFC" mixed.df -o mixed --nvcc-flags='-arch=compute_80 -Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror'
 readelf -d mixed | grep -iE 'NEEDED.*cu(blas|solver)' > needs; same matrix-needs-no-cublas needs /dev/null

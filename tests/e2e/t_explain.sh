@@ -131,7 +131,7 @@ if "$DFC" explain rate.df | grep -q 'less$'; then fail rate-less "$("$DFC" expla
 expect wave-less 0 'on g the wave would take .* less' "$DFC" explain rate.df --objective=latency --policy=all-cpu
 
 # Who is ahead of all placements, by how much, in what was planned for.
-cp "$DF_SOURCE/examples/graphs/study.df" . && cc -std=c11 -D_GNU_SOURCE -O2 -o layered "$DF_SOURCE/examples/graphs/layered.c" -lm && ./layered 12 0.5 4 >online.df
+cp "$DF_SOURCE/examples/graphs/study.df" . && cc -std=c11 -D_GNU_SOURCE -o layered "$DF_SOURCE/examples/graphs/layered.c" -lm && ./layered 12 0.5 4 >online.df
 expect online 0 'gp found dmda 4 % faster than any placement \(9.49 ms\); the best placement is what follows' \
     "$DFC" explain online.df --workers=3 --budget=1
 made() { python3 "$DF_SOURCE/tests/e2e/programs/whatif/whatif.py" "$DFC" stream gp text "$1"; }

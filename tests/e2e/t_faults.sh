@@ -3,8 +3,8 @@
 cp "$DF_SOURCE"/examples/sum/* .
 cp "$DF_SOURCE"/examples/matrix/*.c "$DF_SOURCE"/examples/matrix/*.cu .
 cp "$DF_SOURCE"/examples/photo/photo.df "$DF_SOURCE"/examples/photo/synthetic.c .
-cc -std=c11 -O2 -o generate generate.c && ./generate --kind=mixed --n=16 >matrix.df
-cc -std=c11 -D_GNU_SOURCE -O2 -o synthetic synthetic.c -lpng -lm && ./synthetic 150 130 7 in.png
+cc -std=c11 -o generate generate.c && ./generate --kind=mixed --n=16 >matrix.df
+cc -std=c11 -D_GNU_SOURCE -o synthetic synthetic.c -lpng -lm && ./synthetic 150 130 7 in.png
 formulas_for none
 for app in sum matrix; do check "compile-$app" "$DFC" $app.df --nvcc=none -o $app; done
 check compile-photo "$DFC" photo.df --nvcc=none --no-opencl -o photo -D tile=64

@@ -17,11 +17,11 @@ for N in 2 20; do nodes wavefront.df $((N * N + 2)) -D N=$N; done
 nodes jacobi.df $((16 * 20 + 32))
 nodes vi.df $((3 * 72)) -D total=36000000 -D chunk=500000
 nodes image.df 30 -D strips=3                      # ten a strip
-cc -std=c11 -D_GNU_SOURCE -O1 -o layered layered.c -lm
+cc -std=c11 -D_GNU_SOURCE -o layered layered.c -lm
 ./layered 200 0.5 7 >a.df; ./layered 200 0.5 7 >b.df; same layered-repeatable a.df b.df
 check layered "$DFC" partition a.df
 expect layered-usage 2 usage ./layered 1 0.5 1
-cc -std=c11 -D_GNU_SOURCE -O1 -o workflow workflow.c -lm
+cc -std=c11 -D_GNU_SOURCE -o workflow workflow.c -lm
 tasks() { # SHAPE WIDTH TASKS, and what nobody reads has a sink
     local name=$1-$2
     ./workflow "$1" "$2" 3 >"$name.df"; ./workflow "$1" "$2" 3 >again.df; same "$name-repeatable" "$name.df" again.df
@@ -41,5 +41,5 @@ nodes all/fft-8.df $((8 * 3 + 16))
 expect families-two 0 '^unit .*workers' "$DFC" partition all/montage-60-1-two.df --policy=heft
 expect families-two-gpus 0 '^gpu1 ' "$DFC" partition all/montage-60-1-two.df --policy=heft
 
-cc -std=c11 -O1 -o generate "$DF_SOURCE/examples/matrix/generate.c"
+cc -std=c11 -o generate "$DF_SOURCE/examples/matrix/generate.c"
 for kind in ma mm mixed; do ./generate --kind=$kind --costs >$kind.df; check "thesis-$kind" "$DFC" partition $kind.df; done

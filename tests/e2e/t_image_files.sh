@@ -38,7 +38,7 @@ doors() { # FORMAT ELEM CHANNELS FILE…: each file as a whole, once, with bound
 some() { for file; do echo "$file"; done | awk '!seen[substr($0, 7)]++' | head -n 8; } # files that differ by more than their number, at most eight
 
 # PNG: whatever the file says of gamma, its background or its significant bits, no sample is another
-cc -std=c11 -O1 -o png "$programs/png.c" -lpng && ./png $all || { fail png-made png.c; return; }
+cc -std=c11 -o png "$programs/png.c" -lpng && ./png $all || { fail png-made png.c; return; }
 for group in png-grey png-colour; do
     kernels=({rgb3,rgb4}-{u8,u16,f32})
     if [ $group = png-grey ]; then kernels+=({grey,rgb1,rgb2}-{u8,u16,f32}); fi
@@ -48,7 +48,7 @@ done
 doors png u16 3 $(some *-trns-adam7*-13x11.png *-type6-*-13x11.png)
 
 # TIFF: samples of 1 to 16 bits, colours, layouts, compressions, orders and orientations
-cc -std=c11 -O1 -o tiff "$programs/tiff.c" -ltiff && ./tiff $all || { fail tiff-made tiff.c; return; }
+cc -std=c11 -o tiff "$programs/tiff.c" -ltiff && ./tiff $all || { fail tiff-made tiff.c; return; }
 for elem in u8 u16 f32; do
     for kernel in grey rgb; do compiled tiff-$kernel-$elem tiff $kernel-$elem; done
     for group in tiff-$elem-*.txt; do

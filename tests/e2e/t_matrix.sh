@@ -2,7 +2,7 @@
 formulas_for none
 matrix=$DF_SOURCE/examples/matrix
 cp "$matrix"/*.c "$matrix"/*.cu "$matrix"/kernels.df .
-cc -std=c11 -O2 -o generate generate.c
+cc -std=c11 -o generate generate.c
 for kind in mm ma mixed; do
     ./generate --kind=$kind --n=24 >$kind.df
     [ "$(grep -cE ' = m[am]\(' $kind.df)" = 38 ] && pass "$kind-38-kernels" || fail "$kind-38-kernels" "$(grep -cE ' = m[am]\(' $kind.df)"

@@ -3,8 +3,8 @@
 nbia=$DF_SOURCE/examples/nbia
 formulas_for none
 tile=64 little=$((64 * 64 * 10 + 20480))
-cc -std=c11 -O2 -o synthetic "$nbia/synthetic.c" -lpng -ltiff -lm
-cc -std=c11 -O2 -ffp-contract=off -o oracle "$nbia/check.c" -lpng -lm
+cc -std=c11 -o synthetic "$nbia/synthetic.c" -lpng -ltiff -lm
+cc -std=c11 -ffp-contract=off -o oracle "$nbia/check.c" -lpng -lm
 ./synthetic 320 300 $tile 1 learn.png learn.raw
 ./synthetic 300 280 $tile 2 slide.png slide.raw
 check compile-train "$DFC" "$nbia/train.df" --nvcc=none -D tile=$tile -o train

@@ -4,7 +4,7 @@
 # (default 2) of them, from DF_RANDOM_SEED (1) on.
 policies=(eager gp ws heft dmda gp-thesis peft dmdas random all-gpu pats dmdar ddwrr padas pams ddfcfs all-cpu)
 graphs=${DF_RANDOM_GRAPHS:-2} first=${DF_RANDOM_SEED:-1} waves=4
-cc -c -O1 -I "$DF_BUILD/include" -o kernels.o "$DF_SOURCE/tests/random/kernels.c"
+cc -c -I "$DF_BUILD/include" -o kernels.o "$DF_SOURCE/tests/random/kernels.c"
 cp "$DF_SOURCE/tests/random/kernels.cu" .
 link='2 GB/s, 5 us'
 echo "platform pair { cpu host { workers = 2; } gpu a { h2d = $link; d2h = $link; peer = $link; }

@@ -1,6 +1,6 @@
 # Many waves in flight: gp plans for throughput, is behind no policy, and is well ahead of dmda; joint placements reach a program.
 cp "$DF_SOURCE"/examples/graphs/image.df "$DF_SOURCE"/examples/graphs/study.df .
-cc -std=c11 -O1 -o generate "$DF_SOURCE/examples/matrix/generate.c"
+cc -std=c11 -o generate "$DF_SOURCE/examples/matrix/generate.c"
 for kind in ma mm mixed; do for n in 512 2048; do ./generate --kind=$kind --costs --n=$n --seed=$n >$kind-$n.df; done; done
 simulate() { # NAME FILE [OPTION…]
     local name=$1; shift

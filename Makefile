@@ -614,6 +614,8 @@ EXAMPLE_FILES = $(filter-out %.pyc $(patsubst %/,%,$(wildcard examples/*/ exampl
 MAN_DIR       = $(DESTDIR)$(PREFIX)/share/man/man1
 BASH_FILE     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dfc
 ZSH_FILE      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dfc
+# install_tree FILES,DIR: one command for the files of each folder.
+install_tree = $(foreach folder,$(sort $(dir $(1))),install -D -m 644 -t $(2)/$(folder) $(foreach file,$(1),$(if $(filter $(folder),$(dir $(file))),$(file))) &&) true
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
 	    $(DESTDIR)$(PREFIX)/share/dfc/std $(DESTDIR)$(PREFIX)/share/dfc/python/dfc
@@ -623,8 +625,8 @@ install: all
 	install -m 644 $(IMPORTS) $(DESTDIR)$(PREFIX)/share/dfc/std/
 	install -m 644 $(PYTHON) $(DESTDIR)$(PREFIX)/share/dfc/python/dfc/
 	install -m 644 $(LIB)/pkgconfig/*.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
-	@for file in $(DOC_FILES); do install -D -m 644 $$file $(DOC_DIR)/$$file || exit 1; done
-	@for file in $(EXAMPLE_FILES); do install -D -m 644 $$file $(EXAMPLE_DIR)/$$file || exit 1; done
+	@$(call install_tree,$(DOC_FILES),$(DOC_DIR))
+	@$(call install_tree,$(EXAMPLE_FILES),$(EXAMPLE_DIR))
 	install -d $(dir $(BASH_FILE)) $(dir $(ZSH_FILE))
 	$(BIN)/dfc --completion=bash > $(BASH_FILE)
 	$(BIN)/dfc --completion=zsh > $(ZSH_FILE)

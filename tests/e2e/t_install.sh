@@ -20,7 +20,7 @@ expect without-mpi 0 'libdf-mpi.so is left out: it needs mpicc' make --no-print-
 # Pages whose links hold, the licence, examples that compile, completions; all under DESTDIR where that is given.
 check docs cmp usr/share/doc/dfc/LICENSE "$DF_SOURCE/LICENSE"
 lost=$(cd usr/share/doc/dfc && grep -oE '\]\([^):#]+' README.md docs/*.md | sed 's/\](//' |
-    while IFS=: read -r page to; do [ -e "$(dirname "$page")/$to" ] || echo "$page: $to"; done)
+    while IFS=: read -r page to; do [ -e "${page%"${page##*/}"}$to" ] || echo "$page: $to"; done)
 [ -z "$lost" ] && pass docs-links || fail docs-links "$lost"
 check example-compiles bash -c 'usr/bin/dfc usr/share/dfc/examples/sum/sum.df -o example --nvcc=none && ./example --seed=3 | cmp - out'
 check completion-bash bash -c '. usr/share/bash-completion/completions/dfc && complete -p dfc'

@@ -9,7 +9,6 @@ DF_SOURCE=${DF_SOURCE:-$from../..} DF_BUILD=${DF_BUILD:-$DF_SOURCE/build/release
 mapfile -t places < <(realpath "$from" "$DF_SOURCE" "$DF_BUILD" "${DFC:-$DF_BUILD/bin/dfc}" "$1")    # one process
 here=${places[0]} DF_SOURCE=${places[1]} DF_BUILD=${places[2]} DFC=${places[3]} script=${places[4]}
 export DF_SOURCE DF_BUILD DFC LC_ALL=C
-export HWLOC_COMPONENTS=-opencl                # else mpirun loads PoCL, whose LLVM takes its SIGUSR1, and a tenth of a second for each start
 programs=${script##*/t_} programs=$here/programs/${programs%.sh}
 folder=$(mktemp -d)
 # A child that a signal ends before it has forgotten its parent's traps must not do what these say.

@@ -77,15 +77,17 @@ mkfifo pipe && { cat pipe > piped.json & } && check trace-into-pipe ./sum --trac
 [ -z "$(find . -name '.dfc-*')" ] && pass no-temporaries || fail no-temporaries "$(find . -name '.dfc-*')"
 
 # hwloc says nothing where there is no /sys, unless it is asked to.
-mkdir nosys
-if HWLOC_FSROOT=$PWD/nosys HWLOC_HIDE_ERRORS=0 "$DFC" probe --quick --device=none -o p.df 2>&1 | grep -q hwloc; then
-    for c in "$DFC probe --quick --device=none -o p.df" "./sum --device=none --policy=eager --workers=$(nproc)"; do
+mkdir nosys; export OCL_ICD_VENDORS=$PWD/nosys # PoCL does not start without it
+unset HWLOC_SYNTHETIC
+if HWLOC_FSROOT=$PWD/nosys HWLOC_HIDE_ERRORS=0 "$DFC" doctor --quick 2>&1 | grep -q hwloc; then
+    for c in "$DFC doctor --quick" "./sum --device=none --policy=eager --workers=$(nproc)"; do
         said=$(HWLOC_FSROOT=$PWD/nosys $c 2>&1 >/dev/null)
         [ -z "$said" ] && pass "no-sys ${c##*/}" || fail "no-sys ${c##*/}" "$said"
     done
 else
     skip no-sys "this hwloc does not mind"
 fi
+unset OCL_ICD_VENDORS
 
 # Options that describe the machine have the same bounds in dfc as in the program.
 for o in workers=0 workers=257 inflight=0 inflight=1000001 gpu-jobs=0 gpu-jobs=1025 workers=-1 workers= workers=2x; do

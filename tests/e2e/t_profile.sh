@@ -2,12 +2,12 @@
 export DFC_PROFILE=$PWD/profile.db TMPDIR=$PWD/tmp
 mkdir tmp
 cp "$DF_SOURCE"/examples/sum/{sum.df,vec.c,vec.cu} .
-quick="--goal=10% --max-runs=20 --max-time=200ms --nvcc=none"
+few="--goal=10% --max-runs=20 --max-time=200ms --nvcc=none" quick="$few --workers=1" # with one worker no runs follow that compare
 rows() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT count(*) FROM samples").fetchone()[0])' "${1:-$DFC_PROFILE}"; }
 
 # ---- profile ----
 expect default-before 0 "default" "$DFC" partition sum.df
-expect first 0 "^4 measured; in .*profile.db" "$DFC" profile sum.df $quick
+expect first 0 "^4 measured; in .*profile.db" "$DFC" profile sum.df $few
 expect second 0 "^0 measured, 4 known before" "$DFC" profile sum.df $quick
 
 # ---- locked databases: what waits for them runs beside all that follows; the answers are looked at in the end ----
@@ -35,7 +35,7 @@ begin released env DFC_PROFILE=released.db "$DFC" partition sum.df
 expect force 0 "^4 measured" "$DFC" profile sum.df $quick --force
 expect used 0 "4 measured" "$DFC" partition sum.df
 expect other-size 0 "^4 measured" "$DFC" profile sum.df -D n=2000 $quick
-expect emulator 0 "^1 measured, 4 known before" "$DFC" profile sum.df $quick --device=emu
+expect emulator 0 "^1 measured, 4 known before" "$DFC" profile sum.df $few --device=emu
 expect cold-known 0 "^0 measured, 5 known before" "$DFC" profile sum.df $quick --device=emu --cold
 expect cold 0 "^5 measured" "$DFC" profile sum.df $quick --device=emu --cold --force --db=cold.db
 expect cold-no-room 0 "^\[.*\] add k=1024 gpu +not measured: the device has no room for a buffer as large as its cache beside it$" \
@@ -84,7 +84,7 @@ kernel last(in v: f32[k]) ordered cpu {{ if (v[0] != 3) return df_fail(call, "go
 graph main { a: f32[n] = src(path); b = work(a); c = priced(b); last(c); }
 END
 expect no-default 1 "^dfc: error: the graph has args without defaults: add -- --path=…$" "$DFC" profile flow.df $quick
-expect flow 0 "^3 measured" "$DFC" profile flow.df $quick -- --path=x
+expect flow 0 "^3 measured" "$DFC" profile flow.df $few -- --path=x
 expect flow-other-size 0 "work k=100 cpu" "$DFC" profile flow.df $quick -- --path=x --n=100
 expect fails 1 "node 'main/last', wave 0: thirteen" "$DFC" profile flow.df $quick -- --path=x --n=13
 cat > crash.df <<'END'

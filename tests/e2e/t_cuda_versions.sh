@@ -21,6 +21,7 @@ for version in $versions; do
     check compile-$version objects $version cuda-$version -- "$DF_SOURCE"/runtime/cuda/*.c
     check compile-mock-$version objects $version mock-$version -- "$DF_SOURCE"/tests/mock/cuda_mock*.c
 done
+long || export SEEDS=1-4         # random graphs; unit-cuda_streams has more
 # Each test with each version's own headers; the batches and recordings, whose calls differ, with every pair.
 run() { # TEST HEADERS RUNTIME
     local name=$1-$2-on-$3

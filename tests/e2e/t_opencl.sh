@@ -1,6 +1,7 @@
 # Variants in .cl files: the bytes are the CPU's, under every policy, with all and with little memory; the driver's errors name the user's file, when a program is compiled
 # and when it starts; and without a driver a program says so.
 if "$DFC" doctor --quick | grep -q 'built without OpenCL'; then skip opencl "this dfc was built without OpenCL's headers"; exit 0; fi
+formulas_for none
 mkdir 'my kernels'
 cp "$programs/k.cl" 'my kernels'; cp "$programs/flow.df" .
 check compiles "$DFC" flow.df -o flow -MD
@@ -157,7 +158,7 @@ export DFC_PROFILE=$PWD/profile.db
 check probe shim SHIM_MOST=16777216 "$DFC" probe --device=opencl --quick -o probed.platform # small, so that it is not measured for long
 expect probe-figures 0 'was not measured: opencl0: its driver gives no buffer that is large enough to measure it' cat probed.platform
 expect probe-link 0 'gpu [A-Za-z0-9_]+ \{ memory = [0-9]+ MiB; h2d = [0-9.]+ GB/s, .*; d2h = .* launch = [0-9.]+ [un]s;' cat probed.platform
-expect profile 0 'scale h=12 w=200 by=2 gpu' "$DFC" profile flow.df --device=opencl
+expect profile 0 'scale h=12 w=200 by=2 gpu' "$DFC" profile flow.df --device=opencl --goal=10% --max-runs=20 --workers=1
 expect plan-opencl 0 '^platform +.*_opencl, measured by .dfc probe.$' "$DFC" partition flow.df --device=opencl
 expect plan-times 0 '^times +18 measured$' "$DFC" partition flow.df --device=opencl
 expect plan-others 0 '^platform +default' "$DFC" partition flow.df

@@ -108,4 +108,4 @@ echo 'void f(int *a, int n) { a[n - 1] = 0; }' >f.c; cluster=$DF_SOURCE/examples
 faulty g.df wrap f.c -o g.df
 faulty g.csv scale "$cluster/hedpm.df" --platform="$cluster/hedpm-site.df" --waves=10 --nodes=1 -o g.csv
 for output in g.csv g.svg; do o=--sizes; [ $output = g.csv ] || o=--plot; faulty $output scale "$cluster/nbia-tiles.df" --platform="$cluster/anthill-two.df" --waves=50 --stream-policy=odds $o=$output; done
-for output in g.map g.svg; do faulty $output map "$cluster/hedpm.df" --platform="$cluster/hedpm-site.df" --budget=10 --show=hedpm -o $output; done
+for output in g.map g.svg; do faulty $output map "$cluster/nbia-tiles.df" --platform="$cluster/anthill-two.df" --budget=10 -o $output; done

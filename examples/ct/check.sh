@@ -7,7 +7,8 @@ here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
 mkdir -p "$2" && cd "$2" || exit 1
 # shellcheck source=../policies.sh
 . "$here/../policies.sh"
-bad=0
+bad=0 optimise=-O2
+[ -z "${QUICK-}" ] || optimise=-O1
 ok() { echo "ok     $1"; }
 failed() { echo "FAILED $1"; bad=1; }
 try() { # NAME COMMAND…: its lines of ok and FAILED, or one with its name
@@ -18,10 +19,10 @@ try() { # NAME COMMAND…: its lines of ok and FAILED, or one with its name
 }
 build() { # NAME FILE.df OPTIONS…
     local name=$1; shift
-    try "compiled: $name" "$dfc" "$@" -o "$name"
+    try "compiled: $name" "$dfc" "$@" --no-opencl -o "$name"
     [ -x "$name" ] || exit 1
 }
-${CC:-cc} -O3 -ffast-math -o phantom "$here/phantom.c" -lm && ${CC:-cc} -O2 -o check "$here/check.c" -lm || exit 1
+${CC:-cc} -O3 -ffast-math -o phantom "$here/phantom.c" -lm && ${CC:-cc} $optimise -o check "$here/check.c" -lm || exit 1
 build ct "$here/ct.df" --nvcc=none -w
 build floor "$here/rabbitct.df" --nvcc=none -w -D truncate=0
 build truncate "$here/rabbitct.df" --nvcc=none -w

@@ -7,19 +7,19 @@
 #   wrong files
 set -u
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2" || exit 1
-dfc=$build/bin/dfc failed=0 count=${COUNT:-400} wanted=${WANTED:-40}
-[ -z "${QUICK:-}" ] || { count=40 wanted=6; }
+dfc=$build/bin/dfc failed=0 count=${COUNT:-400} wanted=${WANTED:-40} optimise=-O2
+[ -z "${QUICK:-}" ] || { count=40 wanted=6 optimise=-O1; }
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db}
 told() { if [ "$1" = 0 ]; then echo "ok $2"; else echo "FAILED $2"; failed=1; fi; }
 must() { local said; said=$("${@:2}" 2>&1) || { echo "FAILED $1: $said"; exit 1; }; echo "ok $1"; }
 png=$(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng")
 
 # shellcheck disable=SC2086
-must make-synthetic ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $png -lm
+must make-synthetic ${CC:-cc} -std=c11 -D_GNU_SOURCE $optimise -o synthetic "$here/synthetic.c" $png -lm
 # shellcheck disable=SC2086
-must make-check ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -I"$build/include" -o check "$here/check.c" $png -lm
+must make-check ${CC:-cc} -std=c11 -D_GNU_SOURCE $optimise -I"$build/include" -o check "$here/check.c" $png -lm
 # shellcheck disable=SC2086
-must make-check-probes ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -I"$build/include" -o check_probes "$here/check_probes.c" -lm
+must make-check-probes ${CC:-cc} -std=c11 -D_GNU_SOURCE $optimise -I"$build/include" -o check_probes "$here/check_probes.c" -lm
 ./check_probes; told $? probes
 mkdir -p gpu/kernels; cp "$here"/*.df gpu/; cp "$here"/kernels/* gpu/kernels/
 for file in segment extract rank; do
@@ -27,15 +27,15 @@ for file in segment extract rank; do
     sed -i "s,gpu \"kernels/$file.cu\",gpu \"kernels/on_host_$file.cpp\"," gpu/*.df
 done
 if [ -n "${QUICK:-}" ]; then            # one program of each; ferret's has all kernels with GPU variants, which the emulated GPU runs, and the tokens of every operation
-    must compile-index "$dfc" "$here/index.df" -O1 --nvcc=none -w -o index
-    must compile-ferret "$dfc" gpu/ferret.df -O1 --emu-gpu-code --no-fuse -w -o ferret
+    must compile-index "$dfc" "$here/index.df" --no-opencl -O1 --nvcc=none -w -o index
+    must compile-ferret "$dfc" gpu/ferret.df --no-opencl -O1 --emu-gpu-code --no-fuse -w -o ferret
     ln -sf index index_gpu; ln -sf ferret ferret_gpu; ln -sf ferret ferret_unfused
 else
     for program in index ferret; do
-        must compile-$program "$dfc" "$here/$program.df" --nvcc=none -w -o $program
-        must compile-$program-with-gpu-variants "$dfc" gpu/$program.df --emu-gpu-code -w -o ${program}_gpu
+        must compile-$program "$dfc" "$here/$program.df" --no-opencl --nvcc=none -w -o $program
+        must compile-$program-with-gpu-variants "$dfc" gpu/$program.df --no-opencl --emu-gpu-code -w -o ${program}_gpu
     done
-    must compile-unfused "$dfc" "$here/ferret.df" -O1 --nvcc=none --no-fuse -w -o ferret_unfused     # its tokens are those of every operation
+    must compile-unfused "$dfc" "$here/ferret.df" --no-opencl -O1 --nvcc=none --no-fuse -w -o ferret_unfused     # its tokens are those of every operation
 fi
 rm -rf pictures queries dumps; mkdir dumps
 must make-pictures ./synthetic "$count" 64-96 1 pictures
@@ -77,7 +77,7 @@ little=$((count * 720 + 40960))          # what `distances` needs: the features 
 [ $little -ge 112960 ] || little=112960  # what the regions of a picture need
 [ -n "${QUICK:-}" ] || run gpu-variants ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu
 [ -n "${QUICK:-}" ] || for order in 1 -1; do    # eight items a work-group, in both orders: none reads what another wrote in the phase
-    must compile-with-items-$order "$dfc" gpu/ferret.df -O1 --emu-gpu-code --cflags=-DDF_RACES=$order -w -o ferret_items
+    must compile-with-items-$order "$dfc" gpu/ferret.df --no-opencl -O1 --emu-gpu-code --cflags=-DDF_RACES=$order -w -o ferret_items
     run gpu-variants-of-items-$order ./index_gpu ./ferret_items --device=emu --policy=all-gpu
 done
 run gpu-variants-little-memory ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu --gpu-mem=$little --gpu-jobs=1
@@ -129,7 +129,7 @@ refused cut-picture "cannot read 'cut.png'" ./index --input=cut.png --index=no.f
 refused large-picture "give --h=.* --w=" ./index --h=40 --w=40 --index=no.ferret
 refused no-folder "cannot write 'nowhere/no.ferret'" ./index $sizes --index=nowhere/no.ferret
 if [ -z "${QUICK:-}" ]; then
-    must compile-other-numbers "$dfc" "$here/ferret.df" --nvcc=none -w -D tables=3 -o other
+    must compile-other-numbers "$dfc" "$here/ferret.df" --no-opencl --nvcc=none -w -D tables=3 -o other
     refused other-numbers "made with other numbers: compile with -D regions=12 -D tables=4 -D bits=12 -D width=4.8" ./other $sizes --table=no.csv --page=no.html --index=want.ferret
 fi
 exit $failed

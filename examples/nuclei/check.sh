@@ -5,15 +5,15 @@
 #   every policy, on CPUs and the emulated GPU, with all of its memory and the smallest possible, 1 and 8 waves in flight: the same bytes
 set -u
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2" || exit 1
-dfc=$build/bin/dfc failed=0 tile=256 many='700 500' one='250 180' nuclei=40 smallest=1000000
-[ -z "${QUICK:-}" ] || { tile=128 many='350 250' one='120 100' nuclei=10 smallest=400000; }
+dfc=$build/bin/dfc failed=0 tile=256 many='700 500' one='250 180' nuclei=40 smallest=1000000 optimise=-O2
+[ -z "${QUICK:-}" ] || { tile=128 many='350 250' one='120 100' nuclei=10 smallest=400000 optimise=-O1; }
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db}
 told() { if [ "$1" = 0 ]; then echo "ok $2"; else echo "FAILED $2"; failed=1; fi; }
 must() { local said; said=$("${@:2}" 2>&1) || { echo "FAILED $1: $said"; exit 1; }; echo "ok $1"; }
 
 # shellcheck disable=SC2046
-must make-synthetic ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
-must make-oracle ${CC:-cc} -std=c11 -O2 -o oracle "$here/oracle.c" -lm
+must make-synthetic ${CC:-cc} -std=c11 -D_GNU_SOURCE $optimise -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
+must make-oracle ${CC:-cc} -std=c11 $optimise -o oracle "$here/oracle.c" -lm
 # QUICK: one program, whose GPU variants the emulated GPU runs, and whose tokens are those of every operation, is all.
 mkdir -p gpu/kernels; cp "$here"/*.df gpu/; cp "$here"/kernels/* gpu/kernels/
 for file in components flood features; do
@@ -21,12 +21,12 @@ for file in components flood features; do
     sed -i "s,gpu \"kernels/$file.cu\",gpu \"kernels/on_host_$file.cpp\"," gpu/*.df
 done
 if [ -n "${QUICK:-}" ]; then
-    must compile-gpu-variants "$dfc" gpu/nuclei.df --emu-gpu-code --no-fuse -o nuclei_gpu -D tile=$tile
+    must compile-gpu-variants "$dfc" gpu/nuclei.df --no-opencl --emu-gpu-code --no-fuse -o nuclei_gpu -D tile=$tile
     ln -sf nuclei_gpu nuclei; ln -sf nuclei_gpu nuclei_unfused
 else
-    must compile-gpu-variants "$dfc" gpu/nuclei.df --emu-gpu-code -o nuclei_gpu -D tile=$tile
-    must compile "$dfc" "$here/nuclei.df" --nvcc=none -o nuclei -D tile=$tile
-    must compile-unfused "$dfc" "$here/nuclei.df" --nvcc=none --no-fuse -o nuclei_unfused -D tile=$tile   # its tokens are those of every operation
+    must compile-gpu-variants "$dfc" gpu/nuclei.df --no-opencl --emu-gpu-code -o nuclei_gpu -D tile=$tile
+    must compile "$dfc" "$here/nuclei.df" --no-opencl --nvcc=none -o nuclei -D tile=$tile
+    must compile-unfused "$dfc" "$here/nuclei.df" --no-opencl --nvcc=none --no-fuse -o nuclei_unfused -D tile=$tile   # its tokens are those of every operation
 fi
 # shellcheck disable=SC2086
 must picture ./synthetic $many 2 many.png          # 3 x 2 tiles; those at the right are background, those below are cut off
@@ -67,7 +67,7 @@ fi
 # ---- GPU variants ----
 [ -n "${QUICK:-}" ] || run gpu-variants ./nuclei_gpu --device=emu --policy=all-gpu
 [ -n "${QUICK:-}" ] || for order in 1 -1; do    # eight items a work-group, in both orders: none reads what another wrote in the phase
-    must compile-with-items-$order "$dfc" gpu/nuclei.df -O1 --emu-gpu-code --cflags=-DDF_RACES=$order -o nuclei_items -D tile=$tile
+    must compile-with-items-$order "$dfc" gpu/nuclei.df --no-opencl -O1 --emu-gpu-code --cflags=-DDF_RACES=$order -o nuclei_items -D tile=$tile
     run gpu-variants-of-items-$order ./nuclei_items --device=emu --policy=all-gpu
 done
 [ -n "${QUICK:-}" ] || run gpu-variants-small-memory ./nuclei_gpu --device=emu --policy=all-gpu --gpu-mem=2MiB --gpu-jobs=1
@@ -105,7 +105,7 @@ refused bad-picture 'is not a PNG' bad.png
 refused cut-picture "cannot read 'cut.png'" cut.png
 refused no-picture 'No such file' nowhere.png
 if [ -z "${QUICK:-}" ]; then
-    must compile-few "$dfc" "$here/nuclei.df" --nvcc=none -o few -D tile=$tile -D most=3
+    must compile-few "$dfc" "$here/nuclei.df" --no-opencl --nvcc=none -o few -D tile=$tile -D most=3
     ./few --input=many.png --table=few.csv --overlay=few.png >log 2>&1; status=$?
     [ $status = 1 ] && grep -q 'more than 3 nuclei in one tile: compile with -D most=12' log; told $? too-many-nuclei
 fi

@@ -74,8 +74,8 @@ expect by-demand 0 '^@1  *50 %' "$DFC" scale line.df --platform=lab.df --stream-
 
 # ---- on ranks ----
 have_ranks ranks || return 0
-check compile "$DFC" line.df -w -o line
-check compile-plain "$DFC" plain.df -w -o plain
+check compile "$DFC" line.df --no-opencl -w -o line
+check compile-plain "$DFC" plain.df --no-opencl -w -o plain
 ./plain >plain.one
 # Stage k is on rank k + 1. What ranks are left over are replicas, from the first stage on: here rank 4 of stage 0, and rank 5 of stage 1.
 where() { # NAME RANKS EXPECTED: as on_ranks, and by number of a turn, the ranks that may do it; in one process there is no rank
@@ -96,13 +96,13 @@ how='--device=none --share=waves' on_ranks waves 3 line
 how='--device=none --mapping=three.map' on_ranks mapped 4 line
 if long; then how='--device=none --mapping=made.map' on_ranks made 5 line; on_ranks sized 3 line --m=70; fi
 on_ranks no-waves 3 line --last=0
-check compile-parts "$DFC" line.df -w --parts=3 -o parts
+check compile-parts "$DFC" line.df --no-opencl -w --parts=3 -o parts
 on_ranks parts 3 parts
-check compile-device "$DFC" line.df -w --emu-all -o emu
+check compile-device "$DFC" line.df --no-opencl -w --emu-all -o emu
 how='--device=emu --emu-all --policy=all-gpu' on_ranks device 3 emu
 # The example of docs/mapping.md.
 awk '/^```df pipeline\.df/ { on = 1; next } /^```/ { on = 0 } on' "$DF_SOURCE/docs/mapping.md" >pipeline.df
-check compile-page "$DFC" pipeline.df -w -o pipeline
+check compile-page "$DFC" pipeline.df --no-opencl -w -o pipeline
 on_ranks page 3 pipeline
 expect page-count 0 '^20$' grep -c . page.one
 cat >middle.df <<'EOT2'
@@ -112,7 +112,7 @@ kernel follow(in q: i64[n], out r: i64[n]) ordered cpu {{ for (size_t i = 0; i <
 kernel show(in r: i64[n]) ordered cpu {{ printf("%lld\n", (long long)r[3]); }};
 graph main { p = count(); q = twice(p) @stage(0); r = follow(q) @stage(1); s = twice(r) @stage(2); show(s); }
 EOT2
-check compile-middle "$DFC" middle.df -w -o middle
+check compile-middle "$DFC" middle.df --no-opencl -w -o middle
 on_ranks middle 3 middle
 for n in 1 2; do expect "first-told-$n" 0 "^middle: warning: --cluster: stage '@$n' runs on rank 0, as sources and sinks do" cat middle.err; done
 # Sources with @worker are with their stage, or, without one, with the first group.
@@ -120,7 +120,7 @@ sed 's/read_raw_f32(input) @worker/& @stage(0)/; s/twice(a)/& @stage(0)/; s/add(
 sed 's/read_raw_f32(other) @worker/& @stage(1)/' worker.df >both.df
 head -c 1280 "$DFC" >in.raw; head -c 960 "$DFC" | tac >other.raw; truncate -s 960 other.raw    # 40 waves, and 30
 for name in worker both; do
-    check "compile-$name" "$DFC" "$name.df" --nvcc=none -w -o "$name"
+    check "compile-$name" "$DFC" "$name.df" --nvcc=none --no-opencl -w -o "$name"
     expect "$name-marks" 0 "^$([ $name = both ] && echo 2 || echo 1)\$" sh -c "'$DFC' --emit=graph $name.df -w | grep -c 'read_raw_f32.* @stage'"
     on_ranks "$name" "$(if long; then echo 3 5; elif [ $name = worker ]; then echo 3; else echo 5; fi)" "$name" --input=in.raw --other=other.raw
     [ "$(stat -c %s output.raw)" = 960 ] && pass "$name-end" || fail "$name-end" "$(stat -c %s output.raw) bytes"
@@ -139,5 +139,5 @@ kernel count(out p: i64[8]) stream cpu {{ if (df_wave(call) == 3) return DF_END;
 kernel show(in p: i64[n]) ordered cpu {{ printf("%lld\n", (long long)p[0]); }};
 graph main { p = count() @stage(0); show(p) @stage(1); }
 EOT2
-check compile-first "$DFC" first.df -w -o first
+check compile-first "$DFC" first.df --no-opencl -w -o first
 expect nothing-left 1 '^first: error: --cluster: rank 0 alone can run all that says @stage' ranks 3 ./first --cluster

@@ -94,24 +94,24 @@ kernel k(in a: f64[n], out o: f64[n]) { o[x] = log(a[x]) * 0.1 + pow(a[x], 0.3) 
 kernel show(in a: f64[n]) cpu {{ printf("%llx\n", *(long long *)a); }};
 graph main { a: f64[1] = src(); b = k(a); show(b); }
 X
-"$DFC" bits.df -o bits --nvcc=none && ./bits > bits.want || fail bits "exit $?"
+"$DFC" bits.df -o bits --nvcc=none --no-opencl && ./bits > bits.want || fail bits "exit $?"
 knows() { echo 'int x;' | cc -Werror "$@" -c -x c -o /dev/null - 2>/dev/null; }
 for flags in '-fsingle-precision-constant -funsigned-char' '-mfpmath=387 -mpc32' '-Ofast -mrecip=all' '-Dlog=exp -D pow=atan2 -include math.h'; do
     # shellcheck disable=SC2086
     [ "${flags#-D}" != "$flags" ] || knows $flags || { skip "bits $flags" 'this compiler does not have these flags'; continue; }
-    check "bits-compile $flags" "$DFC" bits.df -o bits --nvcc=none --cflags="$flags"
+    check "bits-compile $flags" "$DFC" bits.df -o bits --nvcc=none --no-opencl --cflags="$flags"
     expect "bits $flags" 0 "^$(cat bits.want)$" ./bits
 done
-check bits-compile-cc "$DFC" bits.df -o bits --nvcc=none --cc="$CC -Ofast -include math.h -Dlog=exp" && expect bits-cc 0 "^$(cat bits.want)$" ./bits
+check bits-compile-cc "$DFC" bits.df -o bits --nvcc=none --no-opencl --cc="$CC -Ofast -include math.h -Dlog=exp" && expect bits-cc 0 "^$(cat bits.want)$" ./bits
 printf 'kernel one(out a: f64[n]) cpu {{ a[0] = 28.774; }};\nkernel show(in a: f64[n]) cpu {{ printf("%%.17g\\n", a[0]); }};\ngraph main { a: f64[1] = one(); show(a); }\n' > inline.df
 if knows -fsingle-precision-constant; then
-    check inline-compile "$DFC" inline.df -o inline --nvcc=none --cflags=-fsingle-precision-constant && expect inline 0 '^28.774000000000001$' ./inline
+    check inline-compile "$DFC" inline.df -o inline --nvcc=none --no-opencl --cflags=-fsingle-precision-constant && expect inline 0 '^28.774000000000001$' ./inline
 else
     skip inline 'this compiler has no -fsingle-precision-constant'
 fi
 assertion='(static assertion failed: |static_assert failed due to requirement .*)' # as gcc says it, and clang
 refuse() { # FLAG PATTERN
-    expect "refused $1" 1 "$2" "$DFC" bits.df -o refused --nvcc=none --cflags="$1"
+    expect "refused $1" 1 "$2" "$DFC" bits.df -o refused --nvcc=none --no-opencl --cflags="$1"
     [ ! -e refused ] && pass "refused-nothing $1" || fail "refused-nothing $1"
 }
 for flag in -fshort-enums -fpack-struct=1; do refuse $flag "$assertion.a flag changes how data is laid out, as -fshort-enums and -fpack-struct do: libdf has another layout"; done
@@ -131,7 +131,7 @@ else
 fi
 echo 'int k_cpu(struct df_call *c, size_t n, const float *a, float *o) { (void)c; for (size_t i = 0; i < n; i++) o[i] = a[i] * 2; return DF_OK; }' > own.c
 printf 'kernel k(in a: f32[n], out o: f32[n]) cpu "own.c" flags "%s";\ngraph g(in a: f32[n], out o: f32[n]) { o = k(a); }\n' -fshort-enums > own.df
-expect refused-own 1 "own.df.h:.*$assertion.a flag changes how data is laid out" "$DFC" own.df --lib -o libown.so --nvcc=none
+expect refused-own 1 "own.df.h:.*$assertion.a flag changes how data is laid out" "$DFC" own.df --lib -o libown.so --nvcc=none --no-opencl
 
 # Flags for kernels change kernels alone: the linker gets none that sets denormal numbers to zero in the thread that loads a library, or in a program.
 cat > load.c <<'X'
@@ -151,12 +151,12 @@ check load cc load.c -o load $(grep -oE -- '-fsanitize=[a-z]+' "$DF_BUILD/obj/fl
 printf 'kernel show(in a: f32) cpu {{ volatile double s = 1e-310; (void)a; printf("%%g\\n", s * 0.5); }};\nkernel one(out a: f32) cpu {{ *a = 1; }};\ngraph main { a = one(); show(a); }\n' > small.df
 printf 'kernel k(in a: f32[n], out o: f32[n]) { o[x] = a[x] * 2; }\ngraph g(in a: f32[n], out o: f32[n]) { o = k(a); }\n' > plain.df
 for flags in $(! long || echo -ffast-math) '-funsafe-math-optimizations -Ofast -flto'; do
-    check "arithmetic-library $flags" "$DFC" plain.df --lib -o libplain.so --nvcc=none --cflags="$flags"
+    check "arithmetic-library $flags" "$DFC" plain.df --lib -o libplain.so --nvcc=none --no-opencl --cflags="$flags"
     expect "arithmetic-of-host $flags" 0 '^5e-311$' ./load ./libplain.so
-    check "arithmetic-program $flags" "$DFC" small.df -o small --nvcc=none --cflags="$flags"
+    check "arithmetic-program $flags" "$DFC" small.df -o small --nvcc=none --no-opencl --cflags="$flags"
     expect "arithmetic $flags" 0 '^5e-311$' ./small
 done
 sed -i 's/-fshort-enums/-ffast-math/' own.df
-check arithmetic-own-library "$DFC" own.df --lib -o libown.so --nvcc=none && expect arithmetic-own 0 '^5e-311$' ./load ./libown.so
-check arithmetic-cc-library "$DFC" plain.df --lib -o libplain.so --nvcc=none --cc="$CC -Ofast" && expect arithmetic-cc 0 '^5e-311$' ./load ./libplain.so
-if command -v clang >/dev/null; then check llvm-flags "$DFC" own.df --lib -o libown.so --nvcc=none --cc=clang --cflags='-mllvm -inline-threshold=300'; else skip llvm-flags "no clang here"; fi
+check arithmetic-own-library "$DFC" own.df --lib -o libown.so --nvcc=none --no-opencl && expect arithmetic-own 0 '^5e-311$' ./load ./libown.so
+check arithmetic-cc-library "$DFC" plain.df --lib -o libplain.so --nvcc=none --no-opencl --cc="$CC -Ofast" && expect arithmetic-cc 0 '^5e-311$' ./load ./libplain.so
+if command -v clang >/dev/null; then check llvm-flags "$DFC" own.df --lib -o libown.so --nvcc=none --no-opencl --cc=clang --cflags='-mllvm -inline-threshold=300'; else skip llvm-flags "no clang here"; fi

@@ -5,7 +5,7 @@ have_ranks stages || return 0
 
 formulas_for none
 cp "$programs/line.df" .
-check compile "$DFC" line.df --nvcc=none -w -o line
+check compile "$DFC" line.df --nvcc=none --no-opencl -w -o line
 printf 'square: a\nboth: b\nfold: c\n' >three.map
 printf 'feeding order\nsquare: a\nboth: b c\nfold: d # the last\n' >replicas.map
 printf 'feeding demand\nsquare: a b\nboth fold: c d\n' >demand.map
@@ -49,7 +49,7 @@ EOT2
 check made "$DFC" map line.df --platform=lab.df --replicate=groups -o made.map
 ! long || how='--device=none --mapping=made.map' on_ranks made 5 line
 # Waves of two kinds, on ranks with and without a device: with odds a rank gets what suits it best (unit test suits), and the bytes stay the same.
-cp "$programs/kinds.df" . && check compile-kinds "$DFC" kinds.df --nvcc=none -w -o kinds
+cp "$programs/kinds.df" . && check compile-kinds "$DFC" kinds.df --nvcc=none --no-opencl -w -o kinds
 printf 'feeding demand\neven odd: a\nboth: b c\n' >kinds.map
 ./kinds >kinds.one
 for policy in $(long && echo ddwrr) odds; do
@@ -66,7 +66,7 @@ kernel add(in q: i64[n], in p: i64[n], out r: i64[n]) { r[i] = q[i] + p[i]; }
 kernel show(in r: i64[n]) ordered cpu {{ for (size_t i = 0; i < n; i++) printf("%lld ", (long long)r[i]); printf("\n"); }};
 graph main { p: i64[60] = count(); q = twice(p); r = add(q, p); show(r); }
 EOT2
-check compile-parts "$DFC" parts.df --no-fuse --parts=3 --nvcc=none -w -o parts
+check compile-parts "$DFC" parts.df --no-fuse --parts=3 --nvcc=none --no-opencl -w -o parts
 printf 'twice: a\nadd: b\n' >parts.map
 how='--device=none --mapping=parts.map' on_ranks parts 3 parts
 expect alone 0 'there is one rank, so all runs in this process, and --mapping has no effect' ranks 1 ./line --cluster --mapping=three.map
@@ -94,7 +94,7 @@ for other in --window=2 --share=parts; do
 done
 # Sources with @worker are with their stage, and the rank that has it finds the end of the stream. A sink with @worker is refused.
 cp "$programs/worker.df" .
-check compile-worker "$DFC" worker.df --no-fuse --nvcc=none -w -o worker
+check compile-worker "$DFC" worker.df --no-fuse --nvcc=none --no-opencl -w -o worker
 head -c 1280 "$DFC" >in.raw; head -c 960 "$DFC" | tac >other.raw; truncate -s 960 other.raw    # 40 waves, and 30
 printf 'read_raw_f32#1 twice: a\nread_raw_f32#2 add: b\n' >worker.map
 how='--device=none --mapping=worker.map' on_ranks worker 3 worker --input=in.raw --other=other.raw
@@ -105,12 +105,12 @@ how='--device=none --mapping=workers.map' on_ranks workers 3 worker --input=in.r
 expect worker-pipe 1 "^worker: error: --cluster: '/dev/stdin' can be read once only, and not by all ranks, as '@worker' says$" \
     ranks 3 ./worker --input=/dev/stdin --other=other.raw --cluster --mapping=worker.map
 sed 's/, "output.raw")/, "output-%d.raw") @worker/' worker.df >sink.df
-check compile-sink "$DFC" sink.df --no-fuse --nvcc=none -w -o sink
+check compile-sink "$DFC" sink.df --no-fuse --nvcc=none --no-opencl -w -o sink
 expect worker-sink 1 "^sink: error: --mapping: sink 'main/write_raw_f32' is '@worker', and with stages on ranks rank 0 alone writes: leave '@worker' out, or run without --mapping$" \
     ranks 3 ./sink --input=in.raw --other=other.raw --cluster --mapping=worker.map
 
 # Accs are on rank 0, also if they have parts, which ranks share without a mapping.
-cp "$here/programs/checkpoint_ranks/shared.df" . && check compile-shared "$DFC" shared.df --nvcc=none -w -o shared
+cp "$here/programs/checkpoint_ranks/shared.df" . && check compile-shared "$DFC" shared.df --nvcc=none --no-opencl -w -o shared
 touch go; ./shared && mv result.raw shared.one
 printf 'slow: a b\n' >shared.map
 check shared ranks 3 ./shared --cluster --mapping=shared.map --device=none

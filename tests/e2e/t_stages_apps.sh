@@ -32,7 +32,7 @@ try() {
 
 if ! printf '#include <png.h>\n' | cc -E - >/dev/null 2>&1; then skip examples 'libpng is not installed'; return 0; fi
 cc -std=c11 -D_GNU_SOURCE -o tissue "$examples/nuclei/synthetic.c" -lpng -lm && ./tissue 500 350 2 tissue.png
-check compile-nuclei "$DFC" "$examples/nuclei/nuclei.df" --nvcc=none -w -o nuclei -D tile=128
+check compile-nuclei "$DFC" "$examples/nuclei/nuclei.df" --nvcc=none --no-opencl -w -o nuclei -D tile=128
 printf 'tissue: a\nsegment: b\nfeatures outline select: c\n' >nuclei.map
 nuclei='--input=tissue.png --table=output.csv --overlay=output.png'
 # shellcheck disable=SC2086
@@ -45,21 +45,21 @@ try nuclei 4 nuclei.map $nuclei
 
 if long; then
     cc -std=c11 -D_GNU_SOURCE -O2 -o pictures-of "$examples/ferret/synthetic.c" -lpng -lm && ./pictures-of 40 64-96 1 pictures && ./pictures-of 12 48-96 2 queries
-    check compile-index "$DFC" "$examples/ferret/index.df" -O1 --nvcc=none -w -o index
-    check compile-ferret "$DFC" "$examples/ferret/ferret.df" -O1 --nvcc=none -w -o ferret
+    check compile-index "$DFC" "$examples/ferret/index.df" -O1 --nvcc=none --no-opencl -w -o index
+    check compile-ferret "$DFC" "$examples/ferret/ferret.df" -O1 --nvcc=none --no-opencl -w -o ferret
     check index ./index --h=96 --w=96 --device=none
     printf 'segment: a\nextract probe: b\nrank picture: c\n' >ferret.map
     try ferret 4 ferret.map --h=96 --w=96 --images=40 --table=output.csv --page=output.html
 fi
 
 cc -std=c11 -o slides "$examples/nbia/synthetic.c" -lpng -ltiff -lm && ./slides 320 300 64 1 learn.png learn.raw && ./slides 300 280 64 2 slide.png slide.raw
-check compile-train "$DFC" "$examples/nbia/train.df" --nvcc=none -w -D tile=64 -o train
-check compile-nbia "$DFC" "$examples/nbia/nbia.df" --nvcc=none -w -D tile=64 -o nbia
+check compile-train "$DFC" "$examples/nbia/train.df" --nvcc=none --no-opencl -w -D tile=64 -o train
+check compile-nbia "$DFC" "$examples/nbia/nbia.df" --nvcc=none --no-opencl -w -D tile=64 -o nbia
 check train ./train --input=learn.png --truth=learn.raw
 printf 'analyse#1 classify#1: a\nagain#1 analyse#2 classify#2: b\nagain#2 analyse#3 classify#3 select line frame: c\n' >nbia.map
 try nbia 9 nbia.map --sure=0.8 --output=output.csv --map=output.png
 
-cp "$here/programs/stages/worker.df" . && check compile-worker "$DFC" worker.df --no-fuse --nvcc=none -w -o worker
+cp "$here/programs/stages/worker.df" . && check compile-worker "$DFC" worker.df --no-fuse --nvcc=none --no-opencl -w -o worker
 head -c 1280 "$DFC" >in.raw; head -c 960 "$DFC" | tac >other.raw; truncate -s 960 other.raw    # 40 waves, and 30
 printf 'read_raw_f32#1 twice: a\nread_raw_f32#2: b\nadd: c\n' >worker.map
 try worker 20 worker.map --input=in.raw --other=other.raw

@@ -45,7 +45,7 @@ with_own_linker=' e2e-link e2e-install e2e-gpu_kit '
 
 # What measures the machine does so in arrays that are many times as large as its caches: seconds for those of a server. These tests are told of 2 MiB,
 # where processors are numbered as in hwloc's made-up machine.
-with_small_caches=' unit-triad unit-measure e2e-profile e2e-probe e2e-loaded e2e-opencl e2e-outputs '
+with_small_caches=' unit-triad unit-probe unit-measure e2e-profile e2e-probe e2e-loaded e2e-opencl e2e-outputs '
 small_caches=
 [ "$(cat /sys/devices/system/cpu/online 2>/dev/null)" != "0-$(($(nproc) - 1))" ] || small_caches="l3:1(size=2097152) core:$(nproc) pu:1"
 

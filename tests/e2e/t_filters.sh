@@ -32,7 +32,7 @@ for filter in harris unsharp camera bilateral sobel canny; do
     quick=; long || case $filter in unsharp | camera | bilateral | canny) quick=1 ;; esac
     if [ -n "$quick" ]; then formulas_for none; else formulas_for v3 $flags $(long || quicker); fi
     options=(); [ -n "$quick" ] || options=(--here --keep); case $filter in harris | unsharp | camera) options+=(-D tile=64) ;; esac
-    check "compile-$filter" "$DFC" $filter.df --nvcc=none -o $filter "${options[@]}"
+    check "compile-$filter" "$DFC" $filter.df --nvcc=none --no-opencl -o $filter "${options[@]}"
     [ -n "$quick" ] || scalar_loops $filter ': optimized: loop vectorized' >scalar.out
     if [ -n "$quick" ]; then :
     elif [ -z "$flags" ]; then skip "$filter-vectors" 'cc is no gcc for x86-64 (e2e-clang_vectors has those of clang), or there is a sanitizer'
@@ -50,7 +50,7 @@ done
 # Two rows of corners are made of 24 vectors around them. With the flags of level 4 the loop reads few of these twice.
 formulas_for none
 sed '/^import/d; /^graph main/,$d' harris.df >alone.df
-check compile-library "$DFC" alone.df --lib --graph=harris --nvcc=none -o libharris.so --keep -w
+check compile-library "$DFC" alone.df --lib --graph=harris --nvcc=none --no-opencl -o libharris.so --keep -w
 level4=$(sed -n 's/.*{ "v4", "\([^"]*\)".*/\1/p' "$DF_SOURCE/compiler/generate/generate.c")
 if [ -n "$flags" ] && cc -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -w $level4 -I"$DF_BUILD/include" -c libharris.so.dfc/alone_formulas.c; then
     n=$(objdump -d --no-show-raw-insn alone_formulas.o | awk '/^[0-9a-f]+ </ { name = $2 } /zmm/ && /\(%/ { n[name]++ } END { for (k in n) print n[k] }' |

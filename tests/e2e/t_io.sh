@@ -2,7 +2,7 @@
 cp "$programs"/* .
 python=/usr/bin/python3; has_modules numpy || python=
 formulas_for none # make check-long compiles the files of std/ once as users do: `as_is`
-compile() { check "compile-$1" "$DFC" "$1.df" --nvcc=none -o "$1" "${@:2}"; }
+compile() { check "compile-$1" "$DFC" "$1.df" --nvcc=none --no-opencl -o "$1" "${@:2}"; }
 nothing_left() { [ -z "$(ls -A | grep -E "^([.]dfc-|$2)")" ] && pass "$1" || fail "$1" "$(ls -A | grep -E "^([.]dfc-|$2)")"; }
 
 # All kernels compile, and a program is linked with what it uses.
@@ -82,7 +82,7 @@ expect records-no-number 0 "3 7: 1 6 0 0: 0 0 tags $" ./records --input=a.rec --
 # The same from a later wave on, as chunks need it, and in two passes.
 compile again
 check again ./again --input=@records.txt
-sed '/sum/d; /"s.raw"/d' "$programs/again.df" >later.df && check compile-later "$DFC" later.df --nvcc=none -o later
+sed '/sum/d; /"s.raw"/d' "$programs/again.df" >later.df && check compile-later "$DFC" later.df --nvcc=none --no-opencl -o later
 mv labels.raw whole.labels; mv arrays.raw whole.arrays
 for range in 0:1 1:2 2:9; do check "records-$range" ./later --input=@records.txt --waves=$range --out=chunk${range%:*}; done
 check records-merged "$DFC" merge chunk0 chunk1 chunk2
@@ -414,7 +414,7 @@ expect png-in-colour 1 "'png.rgb' is in colour: a kernel ..._rgb reads it" ./gre
 mkdir -p own/std; echo 'kernel read_raw_u8(out v: u8[n]; path: str) stream cpu "mine.c";' >own/std/io.df
 echo 'int read_raw_u8_cpu(struct df_call *c, size_t n, unsigned char *v, const char *p) { return df_fail(c, "mine"); }' >own/std/mine.c
 printf 'import "std/io.df";\nkernel drop(in v: u8[n]) cpu {{ }};\ngraph main { v: u8[4] = read_raw_u8("x"); drop(v); }\n' >own/own.df
-"$DFC" own/own.df --nvcc=none -o own/own; expect own-std-first 1 ': mine$' own/own
+"$DFC" own/own.df --nvcc=none --no-opencl -o own/own; expect own-std-first 1 ': mine$' own/own
 
 # What an imported file declares and nobody uses is not compiled, and its libraries are not linked.
 printf 'link "no_such_library";\nkernel a(out v: u8[n]) cpu "broken.c";\n' >one.df; echo 'int a_cpu(' >broken.c
@@ -422,7 +422,7 @@ printf 'link "m";\nkernel b(out v: u8[n]) cpu "b.c";\n' >two.df
 printf '#include <math.h>\nint b_cpu(struct df_call *c, size_t n, uint8_t *v) { v[0] = (uint8_t)cbrt((double)n); return DF_OK; }\n' >b.c
 printf 'import "one.df";\nimport "two.df";\ngraph main { v: u8[8] = %%s(); drop(v); }\nkernel drop(in v: u8[n]) cpu {{ }};\n' >use
 printf "$(cat use)" b >use-b.df; compile use-b
-printf "$(cat use)" a >use-a.df; expect used-is-compiled 1 "the C compiler failed on 'broken.c'" "$DFC" use-a.df --nvcc=none -o use-a
+printf "$(cat use)" a >use-a.df; expect used-is-compiled 1 "the C compiler failed on 'broken.c'" "$DFC" use-a.df --nvcc=none --no-opencl -o use-a
 
 # --progress: on a terminal, and not without one
 slow='./slow --waves=8'; compile slow
@@ -444,7 +444,7 @@ python3 "$programs/bombs.py"
 for format in png tiff; do
     printf 'import "std/%s.df"; param h = 16 dynamic; param w = 16 dynamic; arg input: str; arg output: str = "bomb-%%d.npy"; import "std/npy.df";\ngraph main { a: u8[h, w] = read_%s(input); write_npy_u8_2d(a, output); }\n' \
         $format $format >bomb-$format.df
-    check "bomb-$format-compile" "$DFC" bomb-$format.df --nvcc=none -o bomb-$format
+    check "bomb-$format-compile" "$DFC" bomb-$format.df --nvcc=none --no-opencl -o bomb-$format
 done
 within=(python3 -ISE "$programs/within.py"); if grep -q fsanitize "$DF_BUILD/obj/flags"; then within=(); fi
 while read -r file words; do
@@ -459,13 +459,13 @@ param w = 4096 dynamic;
 arg input: str;
 graph main { a: u8[h <= h, w <= w] = read_npy_up_to_u8_2d(input); write_npy_u8_2d(a, "empty-out.npy"); }
 END
-check empty-compile "$DFC" empty.df --nvcc=none -o empty
+check empty-compile "$DFC" empty.df --nvcc=none --no-opencl -o empty
 expect empty-forever 1 "the header of 'forever.npy' says 9000000000000000000 tokens without elements, and at most 1000000 are read$" "${within[@]}" ./empty --input=forever.npy
 check empty-three ./empty --input=empty.npy; expect empty-three-again 0 '[(]3, 0, 5[)]' strings empty-out.npy
 
 # Pages of a TIFF: each is read once, past 65,536 of them, and as many reads as pages
 paged() { "$@" --h=2 --w=2 --output=pages.raw; }
-sed 's/npy/raw/g' bomb-tiff.df >pages.df; check pages-compile "$DFC" pages.df --nvcc=none -o pages
+sed 's/npy/raw/g' bomb-tiff.df >pages.df; check pages-compile "$DFC" pages.df --nvcc=none --no-opencl -o pages
 check pages-many paged ./pages --input=many.tif --serial
 expect pages-are 0 '^same$' python3 -c 'print("same" if open("pages.raw", "rb").read() == bytes(i % 256 for i in range(65538) for _ in range(4)) else "differ")'
 for case in reduced:00020405 back:00010203040506; do

@@ -12,9 +12,9 @@ python3 "$programs/throughput.py" >waves.out 2>&1
 if [ $? = 0 ]; then pass throughput; else fail throughput "$(cat waves.out)"; fi
 grep '^figure' waves.out
 expect text 0 'gp: the busiest unit or copy engine is loaded .* a wave, .* above the bound' "$DFC" simulate image.df -D strips=4 --policy=gp --waves=32
-expect latency 0 '^gp ' "$DFC" simulate image.df -D strips=4 --policy=gp --waves=32 --objective=latency
-expect summary 0 'waves .* a wave with 8 in flight; the busiest unit or copy engine is loaded' "$DFC" partition image.df --objective=throughput -D strips=4 -o image.svg
-expect explained 0 'waves .* a wave in steady state with 8 in flight; the busiest unit' "$DFC" explain image.df --objective=throughput -D strips=4
+expect latency 0 '^gp ' "$DFC" simulate image.df -D strips=4 --policy=gp --waves=32 --objective=latency --budget=500
+expect summary 0 'waves .* a wave with 8 in flight; the busiest unit or copy engine is loaded' "$DFC" partition image.df --objective=throughput -D strips=4 --budget=500 -o image.svg
+expect explained 0 'waves .* a wave in steady state with 8 in flight; the busiest unit' "$DFC" explain image.df --objective=throughput -D strips=4 --budget=500
 
 # One wave in three on the host, two on the GPU: neither 2, 4, 8 … waves nor an online policy shares so evenly.
 cat >third.df <<'EOT'

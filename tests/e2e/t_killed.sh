@@ -6,7 +6,7 @@ shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'in_the_end "$shm" "$folder"' E
 cp "$DF_SOURCE"/tests/e2e/programs/resume/* .
 formulas_for none
 all=(plain counts tiles); [ -z "${KILLED:-}${KILLED_PROGRAM:-}" ] || all+=(keeps)
-for p in "${all[@]}"; do check "compile-$p" "$DFC" $p.df --nvcc=none -o $p; done
+for p in "${all[@]}"; do check "compile-$p" "$DFC" $p.df --nvcc=none --no-opencl -o $p; done
 head -c 1200 "$DFC" >in.raw                     # 150 waves
 declare -A args=([plain]=--input=../in.raw [keeps]=--input=../in.raw [counts]=--many=150 [tiles]=--input=../in.raw)
 for p in "${all[@]}"; do mkdir want-$p; (cd want-$p && ../$p ${args[$p]} >stdout) || fail "want-$p" "$(ls want-$p)"; done
@@ -106,7 +106,7 @@ kernel square(in v: i64[n], out w: i64[n]) cpu {{
 kernel show(in w: i64[n]) ordered cpu {{ printf("%lld\n", (long long)w[0]); }};
 graph main { v: i64[1] = count(); w = square(v); show(w); }
 END
-check compile-hangs "$DFC" ../hangs.df --nvcc=none -o ../hangs
+check compile-hangs "$DFC" ../hangs.df --nvcc=none --no-opencl -o ../hangs
 for ((i = 0; i < 30; i++)); do echo $((i * i)); done >../squares
 timeout $limit_s mpirun --oversubscribe --bind-to none --enable-recovery -n 3 ../hangs --cluster --workers=1 --wave-timeout=500ms >stdout 2>errors; got=$?
 if [ $got = 0 ] && [ -e hung ]; then same hangs stdout ../squares; else fail hangs "exit $got: $(tail -n 4 errors)"; fi

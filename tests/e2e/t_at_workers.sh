@@ -30,7 +30,7 @@ graph main {
     write_raw_f32(s, sums);
 }
 END
-check compile "$DFC" tiles.df -o tiles
+check compile "$DFC" tiles.df --no-opencl -o tiles
 mkdir one out
 head -c $((256 * 120)) "$DFC" >in.raw           # 120 waves
 check one ./tiles --input=in.raw --output=one/%03d.raw --more=one/s%d.npy --sums=one.raw --device=none
@@ -87,7 +87,7 @@ graph main {
 }
 END
     sed '/^#if/d; /^#else/,/^#endif/d' pictures.df >paint.df; sed '/^#if/,/^#else/d; /^#endif/d' pictures.df >invert.df
-    check compile-pictures "$DFC" invert.df -o invert
+    check compile-pictures "$DFC" invert.df --no-opencl -o invert
     check paint "$DFC" run paint.df -- --waves=23
     check pictures-one ./invert --input='p*.png' --device=none
     rm -rf inverted; mv out inverted; mkdir out
@@ -120,15 +120,15 @@ kernel mine(in s: u8[n]) cpu {{
 }};
 graph main { a: u8[8] = read_raw_u8(input); s = sum(a); mine(s) @worker; }
 END
-check compile-late "$DFC" late.df -o late
+check compile-late "$DFC" late.df --no-opencl -o late
 expect behind-tail 1 "^late: error: --cluster: node 'main/mine' is '@worker', and reads what node 'main/sum' makes, which is on the first rank because all waves come there in order$" \
     ranks 2 ./late --input=in.raw
 sed 's/s = sum(a); mine(s)/mine(a)/' late.df >appends.df
-check compile-appends "$DFC" appends.df -o appends
+check compile-appends "$DFC" appends.df --no-opencl -o appends
 expect appends 1 "wave 3: 'mine.raw' is one file that all waves make together, so ranks cannot write it \('@worker'\): with %d in the name each wave has a file of its own$" \
     ranks 2 ./appends --input=in.raw --window=1 --inflight=1
 sed 's/== 3) return df_output_append/== -3) return df_output_append/' appends.df >stays.df
-check compile-stays "$DFC" stays.df -o stays
+check compile-stays "$DFC" stays.df --no-opencl -o stays
 expect stays 1 "wave 5: this file is open from wave to wave, so ranks cannot write it \('@worker'\): each wave needs a file of its own$" \
     ranks 2 ./stays --input=in.raw --window=1 --inflight=1
 check refused-rooms test -z "$(ls -Ad .dfc-* 2>/dev/null)"

@@ -23,7 +23,7 @@
  * else it reads the same elements again. And it concludes nothing of what a function writes: gcc 12 takes some loops that
  * step through an input by a number of elements known at run time for ones that write nothing, and leaves out their calls.
  * clang takes none of these as an option. */
-#if defined __GNUC__ && !defined __clang__ && !defined __CUDACC__
+#if defined __GNUC__ && !defined __clang__ && !defined __CUDACC__ && defined __OPTIMIZE__
 #pragma GCC optimize("no-thread-jumps", "sched-pressure", "no-ipa-pure-const", "no-ipa-modref")
 #endif
 
@@ -31,7 +31,11 @@
 #define DF_OP static __host__ __device__ __forceinline__
 #define DF_CALL static __host__ __device__
 #else
+#if defined __OPTIMIZE__ || defined __OPENCL_C_VERSION__
 #define DF_OP static inline __attribute__((always_inline, unused))
+#else /* with -O0 inlining would take the compiler a third of its time */
+#define DF_OP static inline __attribute__((unused))
+#endif
 #define DF_CALL static inline __attribute__((unused))
 #endif
 

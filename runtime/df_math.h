@@ -33,7 +33,11 @@
 #define DF_MATH static __host__ __device__ __forceinline__
 #define DF_MATH_SLOW static __host__ __device__
 #else
+#if defined __OPTIMIZE__ || defined __OPENCL_C_VERSION__
 #define DF_MATH static inline __attribute__((always_inline))
+#else /* with -O0 inlining would take the compiler a third of its time */
+#define DF_MATH static inline
+#endif
 #define DF_MATH_SLOW static inline __attribute__((unused))
 #endif
 

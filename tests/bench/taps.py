@@ -19,6 +19,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 TYPES = {"f": ("f32", "f32", "f32"), "d": ("f64", "f64", "f64"), "u": ("u8", "i32", "i32")}      # of elements, taps and sums
 SMALL = (3, 5, 7, 9, 15) if os.environ.get("DF_LONG") else (3, 9, 15)     # counts of taps for which MAIN has a function each
+LARGE = (31, 63, 65, 121, 241) if os.environ.get("DF_LONG") else (31, 63, 65, 241)
+FEW = ("f_row", "f_column")     # kernels that are called with these
+ROWS = "s_column,s_column_65,s_column_241,s_box,s_box_31"
 FLAGS = "-O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -w".split()
 
 
@@ -79,7 +82,7 @@ def kernels(instructions):
     """All, or those that the test compares: (text, taps or 0 for an extent, element)."""
     for element in TYPES:
         for way, at in ("row", ROW), ("column", COLUMN):
-            for n in (63, 65) if instructions and element != "f" else (*SMALL, 31, 63, 65, 121, 241) if instructions else (9, 31, 63, 65, 121, 241):
+            for n in (63, 65) if instructions and element != "f" else (*SMALL, *LARGE) if instructions else (9, 31, 63, 65, 121, 241):
                 if not instructions or element == "f" or (element, way) in (("d", "column"), ("u", "row")):
                     yield taps(f"{element}_{way}_{n}", element, n, at)
             if not instructions or element == "f":
@@ -126,8 +129,11 @@ def make(options, chosen):
         for text, n, element in chosen:
             print(f"KERNEL({text.split('(')[0]}, {7 if 'window' in text else n}, '{element}')", file=f)
     text = run([os.path.join(options.build, "bin/dfc"), "taps.df", "--nvcc=none", "--no-fuse", "--emit=c"], options.out)
+    text = re.search(r"^/\* taps_formulas\.c - made by dfc.*?(?=^/\* \w+\.\w+ - made by dfc|\Z)", text, re.M | re.S).group()
+    if options.instructions:        # the compiler leaves out functions for numbers of taps with which they are not called: a fifth of its time
+        text = re.sub(r"^ *case (\d+): df_few\d+_\d+_(\w+)\(.*\n", lambda case: case[0] if case[2] in FEW and int(case[1]) in SMALL else "", text, flags=re.M)
     with open(os.path.join(options.out, "formulas.c"), "w") as f:
-        f.write(re.search(r"^/\* taps_formulas\.c - made by dfc.*?(?=^/\* \w+\.\w+ - made by dfc|\Z)", text, re.M | re.S).group())
+        f.write(text)
     march = [f"-march=x86-64-{options.level}"] if options.level else []
     run([*options.cc, *FLAGS, *march, "-I" + os.path.join(options.build, "include"), "-I.", os.path.join(HERE, "taps/taps.c"), "formulas.c", "-o", "taps", "-lm"], options.out)
 
@@ -139,11 +145,13 @@ def run(command, folder):
     return done.stdout
 
 
-def instructions(options, n, names="all", height=0):
-    run(["valgrind", "--tool=callgrind", "--callgrind-out-file=taps.callgrind", "./taps", names, "1", str(height or options.height), str(options.width), str(n)], options.out)
-    listed = run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "taps.callgrind"], options.out)
-    for count, name in re.findall(r"^ *([\d,]+).*:df_formula_(\w+)", listed, re.M):
-        yield name, int(count.replace(",", ""))
+def instructions(options, *runs):
+    """For each run (kernels, height, n): what a call of each kernel executes. They are of one process, because valgrind takes longer to start than for a run."""
+    arguments = [str(word) for names, height, n in runs for word in (names, 1, height, options.width, n)]
+    run(["valgrind", "--tool=callgrind", "--callgrind-out-file=taps.callgrind", "--compress-strings=no", "--dump-after=run_ends", "./taps", *arguments], options.out)
+    for part in range(len(runs)):
+        with open(os.path.join(options.out, f"taps.callgrind.{part + 1}"), encoding="utf-8") as f:
+            yield re.findall(r"^cfn=df_formula_(\w+)\ncalls=.*\n\S+ (\d+)$", f.read(), re.M)
 
 
 def times(options, n):
@@ -170,15 +178,11 @@ def main():
     fixed = {text.split("(")[0]: 7 if "window" in text else n for text, n, _ in chosen}
     make(options, chosen)
     if options.instructions:
-        for n in 31, 63:
-            for name, count in instructions(options, n):
-                if n == 31 or not fixed[name]:
-                    print(name, fixed[name] or n, count)
-        for name, count in instructions(options, 65, "s_column,s_column_65,s_column_241,s_box,s_box_31", 64):     # the first row has all terms
-            print(f"rows_{name}", fixed[name] or 65, count)
-        for n in SMALL:
-            for name, count in instructions(options, n, "f_row,f_column"):
-                print(name, n, count)
+        few = [(",".join(FEW), options.height, n) for n in SMALL]
+        runs = [("all", options.height, 31), ("f_row,f_column,f_call,f_dynamic,p_column", options.height, 63), *few, (ROWS, 64, 65)]     # the first row has all terms
+        for (names, _, n), counts in zip(runs, instructions(options, *runs)):
+            for name, count in counts:
+                print(f"rows_{name}" if names == ROWS else name, fixed[name] or n, count)
         return
     elements, columns = options.height * options.width, (9, 31, 63, 65, 121, 241)
     table = {}

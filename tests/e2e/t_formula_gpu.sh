@@ -4,7 +4,9 @@ cp "$programs/kernels.df" .
 n_kernels=$(grep '^kernel' kernels.df | grep -vc ' cpu {{')
 
 formulas_for none
-check compile "$DFC" kernels.df -o kernels --emu-gpu-code --nvcc=none -O1 -w --no-fuse
+code='--emu-gpu-code --nvcc=none --no-opencl -O0 -w'
+# shellcheck disable=SC2086
+check compile "$DFC" kernels.df -o kernels $code --no-fuse --keep # its formulas are in one file then
 [ -e kernels ] || return 0
 for seed in 3 8; do
     ./kernels --seed=$seed --device=none | sort >cpu-$seed || fail run-cpu "seed $seed"
@@ -17,7 +19,8 @@ if cmp -s cpu-3 cpu-8; then fail differs "two seeds have the same hashes"; else 
 if [ "$(wc -l <on-gpu)" = "$n_kernels" ]; then pass on-gpu; else fail on-gpu "$(tr '\n' ' ' <on-gpu), not $n_kernels kernels"; fi
 
 # Fused kernels make the same bits there.
-check compile-fused "$DFC" kernels.df -o fused --emu-gpu-code --nvcc=none -O1 -w
+# shellcheck disable=SC2086
+check compile-fused "$DFC" kernels.df -o fused $code --keep
 ./fused --seed=3 --device=emu --policy=all-gpu | sort >fused-3 && same bits-fused fused-3 cpu-3
 expect fused-on-gpu 0 '^main/[^ ]*\+[^ ]* +gpu ' ./fused --device=emu --policy=all-gpu --stats
 
@@ -30,7 +33,8 @@ exec c++ -std=gnu++14 "$@"
 X
 chmod +x planting-c++
 { sed '/^graph main/,$d' kernels.df; echo 'graph main { t: u8[m, n, 3] = make(seed); g = grey(t); b = blur(g); hash2(b, name = "blur"); }'; } >blur.df
-check planted-compile env CXX="$PWD/planting-c++" "$DFC" blur.df -o planted --emu-gpu-code --nvcc=none -O0 -w --no-fuse
+# shellcheck disable=SC2086
+check planted-compile env CXX="$PWD/planting-c++" "$DFC" blur.df -o planted $code --no-fuse
 ./planted --seed=3 --device=emu --policy=all-gpu >planted-3 2>&1
 if ! grep -qE '^blur [0-9a-f]{16}$' planted-3; then fail planted "$(head -n 3 planted-3)"
 elif grep -qxFf planted-3 cpu-3; then fail planted "the bits are the same"; else pass planted; fi
@@ -47,20 +51,22 @@ exec c++ -std=gnu++14 "$@"
 X
 chmod +x racing-c++
 { sed '/^graph main/,$d' kernels.df; echo 'graph main { t: u8[m, n, 3] = make(seed); g = grey(t); b = blur(g); c = blur(b); hash2(c, name = "blur"); }'; } >blur2.df
-check blur2-compile "$DFC" blur2.df -o blur2 --nvcc=none -O0 -w && ./blur2 --seed=3 >blur2.out
 # A group is one launch, and its streams are in local memory.
-check groups-emit "$DFC" blur2.df -o groups --emu-gpu-code --nvcc=none --keep -w -O0
-expect one-launch 0 '^1$' grep -c 'DF_RUN(df_kernel_df_group' groups.dfc/blur2_formulas.cpp
-expect local 0 'DF_LOCAL.float, df_tile_g, ' cat groups.dfc/blur2_formulas.cpp
+group() { "$DFC" "$1" "${@:3}" --nvcc=none -w --emit=c | sed -n '/_formulas.cu - made by dfc/,$ { /df_kernel_df_group/,$ p }' >"$2"; }
+group blur2.df groups
+expect one-launch 0 '^1$' grep -c 'DF_RUN(df_kernel_df_group' groups
+expect local 0 'DF_LOCAL.float, df_tile_g, ' cat groups
 # Between tiles there is a barrier only if the first phase writes what the last one reads: with one blur more, its stream is where g was.
-expect barriers 0 '^2$' grep -c 'DF_BARRIER();' groups.dfc/blur2_formulas.cpp
+expect barriers 0 '^2$' grep -c 'DF_BARRIER();' groups
 sed 's/hash2(c,/d = blur(c); hash2(d,/' blur2.df >blur3.df
-check between-emit "$DFC" blur3.df -o between --emu-gpu-code --nvcc=none --keep -w -O0
-expect between-array 0 'DF_LOCAL_IN.float, df_tile_b_2, df_tile_g' cat between.dfc/blur3_formulas.cpp
-expect between 0 '^4$' grep -c 'DF_BARRIER();' between.dfc/blur3_formulas.cpp
+group blur3.df between
+expect between-array 0 'DF_LOCAL_IN.float, df_tile_b_2, df_tile_g' cat between
+expect between 0 '^4$' grep -c 'DF_BARRIER();' between
+# shellcheck disable=SC2086
 for order in -1 $(! long || echo 1); do
-    check "tiles-compile$order" "$DFC" blur2.df -o tiles$order --emu-gpu-code --nvcc=none -O0 -w --gpu-tile=4x6 --cflags=-DDF_RACES=$order
-    check "race-compile$order" env CXX="$PWD/racing-c++" "$DFC" blur2.df -o race$order --emu-gpu-code --nvcc=none -O0 -w --gpu-tile=4x6 --cflags=-DDF_RACES=$order
+    check "tiles-compile$order" "$DFC" blur2.df -o tiles$order $code --gpu-tile=4x6 --cflags=-DDF_RACES=$order
+    check "race-compile$order" env CXX="$PWD/racing-c++" "$DFC" blur2.df -o race$order $code --gpu-tile=4x6 --cflags=-DDF_RACES=$order
+    ./tiles$order --seed=3 --device=none >blur2.out
     ./tiles$order --seed=3 --device=emu --policy=all-gpu >tiles.out
     ./race$order --seed=3 --device=emu --policy=all-gpu >race.out
     if ! cmp -s tiles.out blur2.out; then fail "tiles$order" "$(head -n 1 tiles.out), not $(head -n 1 blur2.out)"; else pass "tiles$order"; fi
@@ -70,7 +76,9 @@ done
 # Of many stages one item finds the regions of a tile, which the others take from local memory, behind a barrier.
 chain='b = blur(g)'; last=b; for k in 1 2 3 4 5 6 7 8; do chain+="; b$k = blur($last)"; last=b$k; done
 { sed '/^graph main/,$d' kernels.df; echo "graph main { t: u8[m, n, 3] = make(seed); g = grey(t); $chain; hash2($last, name = \"blur\"); }"; } >blur9.df
-check regions-compile "$DFC" blur9.df -o blur9 --emu-gpu-code --nvcc=none -O0 -w --keep --gpu-tile=8x8 --cflags=-DDF_RACES=-1
+# shellcheck disable=SC2086
+check regions-compile "$DFC" blur9.df -o blur9 $code --gpu-tile=8x8 --cflags=-DDF_RACES=-1
+group blur9.df regions --gpu-tile=8x8
 cat > early-c++ <<'X'
 #!/bin/sh
 for last; do :; done
@@ -81,8 +89,9 @@ esac
 exec c++ -std=gnu++14 "$@"
 X
 chmod +x early-c++
-check regions-race-compile env CXX="$PWD/early-c++" "$DFC" blur9.df -o race9 --emu-gpu-code --nvcc=none -O0 -w --gpu-tile=8x8 --cflags=-DDF_RACES=-1
-expect regions 0 'DF_LOCAL.struct df_span, df_regions, 40' cat blur9.dfc/blur9_formulas.cpp
+# shellcheck disable=SC2086
+check regions-race-compile env CXX="$PWD/early-c++" "$DFC" blur9.df -o race9 $code --gpu-tile=8x8 --cflags=-DDF_RACES=-1
+expect regions 0 'DF_LOCAL.struct df_span, df_regions, 40' cat regions
 for place in none emu; do ./blur9 --seed=3 --device=$place $([ $place = none ] || echo --policy=all-gpu) >blur9-$place; done
 same regions-bits blur9-emu blur9-none
 ./race9 --seed=3 --device=emu --policy=all-gpu >race9.out
@@ -105,10 +114,10 @@ fi
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -z "$nvcc" ] || [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip nvcc "no nvcc here, or dfc without CUDA"; return 0; fi
 if long; then
-    check nvcc "$DFC" kernels.df -o cuda --nvcc="$nvcc" --gpu-arch=sm_80 --keep -w
+    check nvcc "$DFC" kernels.df -o cuda --nvcc="$nvcc" --gpu-arch=sm_80 --no-opencl --keep -O0 -w
     cat cuda.dfc/kernels_formulas*.ptx >ptx
 else
-    DF_NVCC=$nvcc "$DFC" kernels.df -o cuda --nvcc="$DF_SOURCE/tests/gpu/nvcc_ptx.sh" --gpu-arch=sm_80 --keep -w >nvcc.said 2>&1   # it does not link
+    DF_NVCC=$nvcc "$DFC" kernels.df -o cuda --nvcc="$DF_SOURCE/tests/gpu/nvcc_ptx.sh" --gpu-arch=sm_80 --no-opencl --keep -O0 -w >nvcc.said 2>&1   # it does not link
     check nvcc cp cuda.dfc/kernels_formulas.cu.o ptx
 fi
 # Nothing is contracted, flushed or approximated.

@@ -97,9 +97,10 @@ same regions-bits blur9-emu blur9-none
 ./race9 --seed=3 --device=emu --policy=all-gpu >race9.out
 if cmp -s race9.out blur9-none; then fail regions-race "the bits are the same"; else pass regions-race; fi
 
-# Reductions, histograms and scans that work-groups share: with the sizes of a test, and with those of a run, where one item is a work-group.
+# Reductions, histograms and scans that work-groups share: with the sizes of a test, and with those of a run, where one item is a work-group. The CPU's code of these
+# files is not in e2e-formulas.
 cases=(reductions values histograms chains) sizes='-O0 --emu-gpu-code --gpu-tile=6x9 --cflags=-DDF_RACES=-1'; ! long || { cases+=(sums accs ranged long); sizes+=';-O0 --emu-gpu-code'; }
-as_is python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --quick --plain --modes="$sizes" --cases $(printf "$DF_SOURCE/tests/formula/cases/%s.df " "${cases[@]}") || failures=1
+as_is python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --quick --plain --cpu --modes="$sizes" --cases $(printf "$DF_SOURCE/tests/formula/cases/%s.df " "${cases[@]}") || failures=1
 
 # A whole picture that becomes one number, a histogram or a running sum: many work-groups, and the CPU's bits. The table of docs/results/gpu.md is what it says.
 table() { python3 "$DF_SOURCE/tests/bench/gpu/reductions.py" "$DF_BUILD" --rows="$1" >"table-$1"; }

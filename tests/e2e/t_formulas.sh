@@ -7,9 +7,9 @@ compare() { python3 "$formula/compare.py" "$DF_BUILD" --quick "$@"; }
 compare --wild --programs=60 --sizes=4 || failures=1
 
 # Graphs that are written for this, on sizes of 1, below the reach of what they read, and around blocks of a sum. What filters and trigonometry are
-# made of e2e-filters, e2e-formula_code and e2e-math have as well.
-all=("$cases"/{borders,reductions,ranged,gathers,histograms,residues,accs,sums,mutual,planes,long,rates,values,generic,channels}.df)
-if long; then all+=("$cases"/{filters,trig}.df); compare --cases "${all[@]}" || failures=1; fi
+# made of e2e-filters, e2e-formula_code and e2e-math have as well, and reductions, values and histograms e2e-formula_gpu.
+all=("$cases"/{borders,ranged,gathers,residues,accs,sums,mutual,planes,long,rates,generic,channels}.df)
+if long; then all+=("$cases"/{reductions,values,histograms,filters,trig}.df); compare --cases "${all[@]}" || failures=1; fi
 compare --plain --cases "${all[@]}" || failures=1
 compare --all-levels --cases "$cases/rounded.df" $(! long || echo "$cases/gathers.df") || failures=1
 compare --plain --modes=--cflags=-DDF_NEAR=99 --cases "$cases/gathers.df" $(! long || echo "$cases/sums.df") || failures=1 # places as in ports of more than 2^31 elements

@@ -265,7 +265,10 @@ class Run:
     def compile(self, folder, options, way):
         # The GPU code of formulas, on the emulated GPU or an OpenCL device.
         opencl = "device=opencl" in options
-        self.session = "--device=opencl --policy=all-gpu" if opencl else "--device=emu --policy=all-gpu" if "--emu-gpu-code" in options else "--workers=1"
+        emulated = "--emu-gpu-code" in options
+        self.sessions = ["--device=opencl --policy=all-gpu"] if opencl else ["--device=emu --policy=all-gpu"] if emulated else ["--workers=1"]
+        if emulated and self.given.cpu:
+            self.sessions.append("--device=none --workers=1")
         level = way.level if is_of_cpu(options) else "none"
         cc = [f"{SOURCE}/tests/formula/level_cc.sh", f"--formulas={','.join([level, *way.flags.split()])}"]
         environment = {**os.environ, "CC": " ".join(cc), "CXX": f"{os.environ.get('CXX', 'c++')} -std=gnu++14", "FORMULA_CC": os.environ.get("CC", "cc")}
@@ -293,18 +296,19 @@ class Run:
             for n, size in enumerate(p.sizes(n_sizes)):
                 lines.append(f"{p.name} {p.seed * 16 + n} {numbers_of(p, size)}\n")
         start = time.monotonic()
-        said = call([*self.given.runner.split(), "./compare", "oracle.df", self.session], folder, input="".join(lines))
+        for session in self.sessions:
+            said = call([*self.given.runner.split(), "./compare", "oracle.df", session], folder, input="".join(lines))
+            answers, how = said.stdout.splitlines(), way.said() + f" {session}" * (len(self.sessions) > 1)
+            for answer in answers:
+                kind, name = re.match(r"(\w+) (\w+)", answer).groups()
+                if kind == "same":
+                    self.n_same += len(by_name[name].ways())
+                else:
+                    bad[by_name[name]].append(f"{answer}{how}")
+            if said.returncode or len(answers) != len(lines):
+                where = lines[len(answers)].split() if len(answers) < len(lines) else [programs[0].name]
+                bad[by_name[where[0]]].append(f"fails {' '.join(where)}{how}: exit {said.returncode}: {said.stderr[-800:].strip()}")
         self.seconds["runs"] += time.monotonic() - start
-        answers = said.stdout.splitlines()
-        for answer in answers:
-            kind, name = re.match(r"(\w+) (\w+)", answer).groups()
-            if kind == "same":
-                self.n_same += len(by_name[name].ways())
-            else:
-                bad[by_name[name]].append(f"{answer}{way.said()}")
-        if said.returncode or len(answers) != len(lines):
-            where = lines[len(answers)].split() if len(answers) < len(lines) else [programs[0].name]
-            bad[by_name[where[0]]].append(f"fails {' '.join(where)}{way.said()}: exit {said.returncode}: {said.stderr[-800:].strip()}")
         return bad
 
     def keep(self, program, kind, why):
@@ -497,6 +501,7 @@ def main():
     parser.add_argument("--all-levels", action="store_true", help="of instructions, for each batch and file: else one after the other takes the next")
     parser.add_argument("--quick", action="store_true", help=f"a fourth is compiled with {QUICKER}, and the rest with -O1; without the sizes that take longest")
     parser.add_argument("--plain", action="store_true", help="formulas are not optimised: for what does not depend on it")
+    parser.add_argument("--cpu", action="store_true", help="where GPU code runs on the emulated GPU, also the CPU's code that the library has")
     parser.add_argument("--runner", default="", help="the command that runs programs for another machine, for which $CC compiles, and BUILDDIR's libraries are")
     parser.add_argument("--keep", help="a folder for programs that differ or are refused")
     parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")

@@ -2,11 +2,12 @@
 formula=$DF_SOURCE/tests/formula
 
 # Chains with every border, on sizes below the reach and of several strips, in a library that finds its groups when it is opened.
-python3 "$formula/compare.py" "$DF_BUILD" $(long && echo --quick || echo --plain) --cases "$formula/cases/fused.df" || failures=1
+! long || python3 "$formula/compare.py" "$DF_BUILD" --quick --cases "$formula/cases/fused.df" || failures=1
 # On GPUs a work-group computes a tile: of any shape, whichever of its items comes first, and whatever local memory held before.
 shapes='-O0 --emu-gpu-code --gpu-tile=3x5 --cflags=-DDF_RACES=-1'
 if long; then shapes+=';--emu-gpu-code --gpu-tile=12x20 --cflags=-DDF_RACES=1;--emu-gpu-code --gpu-tile=1x64 --cflags=-DDF_RACES=1;--emu-gpu-code'; fi
-python3 "$formula/compare.py" "$DF_BUILD" --plain --modes="$shapes" --cases "$formula"/cases/{fused,staged}.df || failures=1
+python3 "$formula/compare.py" "$DF_BUILD" --plain --cpu --modes="$shapes" --cases "$formula/cases/fused.df" || failures=1
+python3 "$formula/compare.py" "$DF_BUILD" --plain --modes="$shapes" --cases "$formula/cases/staged.df" || failures=1
 
 cat >chain.df <<'END'
 param h = 300 dynamic;
@@ -34,25 +35,25 @@ graph main {
 }
 END
 formulas_for "" $(quicker)
-check compile "$DFC" chain.df -o fused --nvcc=none
+check compile "$DFC" chain.df -o fused --nvcc=none --no-opencl
 formulas_for none
-check compile-unfused "$DFC" chain.df -o apart --nvcc=none --no-fuse
+check compile-unfused "$DFC" chain.df -o apart --nvcc=none --no-opencl --no-fuse
 for size in "--h=300 --w=40" "--h=3 --w=3" "--h=4 --w=1000" "--h=1031 --w=3" "--h=64 --w=31" "--h=65 --w=31"; do
     ./apart $size >want && ./fused $size >got && same "program-at-start-${size//[^0-9]/}" got want
 done
-[ "$(./fused)" = "$(sed 's/blur(g)/blur(g) @nofuse/' chain.df >hint.df && "$DFC" run hint.df --nvcc=none)" ] && pass nofuse-same ||
+[ "$(./fused)" = "$(sed 's/blur(g)/blur(g) @nofuse/' chain.df >hint.df && "$DFC" run hint.df --nvcc=none --no-opencl)" ] && pass nofuse-same ||
     fail nofuse-same "the result is another"
 
 # Kernels that are fused in all calls have no code of their own, unless the program makes its graph again, for sizes with which they may be nodes.
 functions_of() { # ARG…: the kernels that have code
-    rm -rf some.dfc; "$DFC" "$@" -o some --nvcc=none --keep 2>/dev/null && sed -n 's/^int DF_LEVEL(df_formula_\([a-z0-9_]*\)).*/\1/p' some.dfc/*_formulas.c | sort | tr '\n' ' '
+    rm -rf some.dfc; "$DFC" "$@" -o some --nvcc=none --no-opencl --keep 2>/dev/null && sed -n 's/^int DF_LEVEL(df_formula_\([a-z0-9_]*\)).*/\1/p' some.dfc/*_formulas.c | sort | tr '\n' ' '
 }
 sed 's/ dynamic;/;/' chain.df >sized.df
 expect code-of-nodes 0 '^df_group0_grey_blur_sobel total $' functions_of sized.df
 expect code-unfused 0 '^blur grey sobel total $' functions_of sized.df --no-fuse
 expect code-sized-at-start 0 '^blur df_group0_grey_blur_sobel grey sobel total $' functions_of chain.df
 ./fused >want; ./some >got; same code-sized-at-start-runs got want
-check code-of-nodes-compile "$DFC" sized.df -o some --nvcc=none && ./some >got && same code-of-nodes-runs got want
+check code-of-nodes-compile "$DFC" sized.df -o some --nvcc=none --no-opencl && ./some >got && same code-of-nodes-runs got want
 
 # Rows of a ring stay where they are, unless a stream has no rows but elements.
 "$DFC" chain.df --emit=c >chain.c
@@ -66,16 +67,16 @@ END
 expect rings-turn 0 'df_strip_row\(df_mirror_at' cat chain.c
 grep -q df_strip_move chain.c && fail rings-stay 'rows are moved' || pass rings-stay
 expect line-moves 0 'df_strip_move\(&df_stages' cat line.c
-expect line-runs 0 '^297.5$' "$DFC" run line.df --nvcc=none
+expect line-runs 0 '^297.5$' "$DFC" run line.df --nvcc=none --no-opencl
 
 # A pyramid, whose levels have half as many rows each, is one node, also on the emulated GPU. cases/rates.df has small ones.
 pyramid=("$DF_SOURCE/tests/bench/pyramid.df" -D h=301 -D w=70)
 "$DFC" "${pyramid[@]}" --emit=plan >plan.txt
 expect pyramid-is-one-node 0 '^fused: main/frame\+(blur\+down\+differ\+?){3}: .*; saves ' cat plan.txt
 grep -q 'not fused' plan.txt && fail pyramid-whole "a part of it is not fused" || pass pyramid-whole
-check pyramid-compiles-alone "$DFC" "${pyramid[@]}" --no-fuse --nvcc=none -o pyramid && ./pyramid --waves=2 --workers=1 >want
-check pyramid-compiles "$DFC" "${pyramid[@]}" --nvcc=none -o pyramid && ./pyramid --waves=2 --workers=1 >got && same pyramid got want
-check pyramid-compiles-gpu "$DFC" "${pyramid[@]}" --emu-gpu-code -o pyramid && ./pyramid --waves=2 --device=emu --policy=all-gpu >got && same pyramid-gpu got want
+check pyramid-compiles-alone "$DFC" "${pyramid[@]}" --no-fuse --nvcc=none --no-opencl -o pyramid && ./pyramid --waves=2 --workers=1 >want
+check pyramid-compiles "$DFC" "${pyramid[@]}" --emu-gpu-code --no-opencl -o pyramid && ./pyramid --waves=2 --workers=1 --device=none >got && same pyramid got want
+./pyramid --waves=2 --device=emu --policy=all-gpu >got && same pyramid-gpu got want
 
 # What is told.
 expect graph-has-one-node 0 '^n1 main/grey\+blur\+sobel w1 ' "$DFC" chain.df --emit=graph

@@ -5,7 +5,7 @@ cp "$programs"/formula_code.df .
 # ---- one result ----
 sooner() { (formulas_for v4 -O1; "$@"); }       # for all levels, with which operations are contracted where flags allow it
 one_level() { (formulas_for '' -O1; "$@"); }
-check compile $(long || echo sooner) "$DFC" formula_code.df --nvcc=none -o code --keep
+check compile $(long || echo sooner) "$DFC" formula_code.df --nvcc=none --no-opencl -o code --keep
 ./code --waves=1 --workers=1 > expected 2>&1
 echo 'ce2c20ee 1330 1680.96277 684619.625' > known
 same known-result expected known
@@ -47,18 +47,18 @@ levels() { # NAME LEVEL WANTED ARG…: for which levels the formulas are compile
 }
 known() { for v in "$@"; do ${CC:-cc} -march=x86-64-v$v -E -x c /dev/null >/dev/null 2>&1 && printf 'x86-64-v%s ' $v; done; }
 if [ "$(uname -m)" = x86_64 ]; then
-    code=(blur.df --nvcc=none --no-cache -O0 --cc="$PWD/calling")
+    code=(blur.df --nvcc=none --no-opencl --no-cache -O0 --cc="$PWD/calling")
     levels run-1 1 '- ' run "${code[@]}" -- --waves=1
     if grep -qw avx2 /proc/cpuinfo; then levels run-3 3 "$(known 3)" run "${code[@]}" -- --waves=1; else skip levels-run-3 "this processor has no avx2"; fi
     levels program 1 "- $(known 3 4)" "${code[@]}" -o levels
 fi
 flags=('-ffast-math -fno-signed-zeros -march=native'); ! long || flags=('-ffast-math -fno-signed-zeros' -march=native)
 for flags in "${flags[@]}"; do
-    check "compile $flags" one_level "$DFC" formula_code.df --nvcc=none -o flags --cflags="$flags"
+    check "compile $flags" one_level "$DFC" formula_code.df --nvcc=none --no-opencl -o flags --cflags="$flags"
     ./flags --waves=1 > flags.out 2>&1
     same "bits $flags" flags.out expected
 done
-check compile-blur one_level "$DFC" blur.df --nvcc=none -o blur
+check compile-blur one_level "$DFC" blur.df --nvcc=none --no-opencl -o blur
 ./blur >blur.expected
 formulas_for none                               # from here on values do not depend on how well it is compiled
 check profile env DFC_PROFILE="$PWD/profile.db" "$DFC" profile --nvcc=none formula_code.df
@@ -66,10 +66,10 @@ check profile env DFC_PROFILE="$PWD/profile.db" "$DFC" profile --nvcc=none formu
 for level in v4 v3; do
     printf '#!/bin/sh\ncase "$*" in *-march=x86-64-%s*|*-march=x86-64-v4*) echo "bad value" >&2; exit 1 ;; esac\nexec %s "$@"\n' $level "$FORMULA_CC" > old-cc
     chmod +x old-cc
-    check "compile-without-$level" "$DFC" blur.df --nvcc=none --cc=./old-cc -O0 -o old
+    check "compile-without-$level" "$DFC" blur.df --nvcc=none --no-opencl --cc=./old-cc -O0 -o old
     ./old > old.out 2>&1
     same "bits-without-$level" old.out blur.expected
-    nm old | grep -o 'df_formula_blur.*' | grep -v _opencl | sort | tr '\n' ' ' > old.levels
+    nm old | grep -o 'df_formula_blur.*' | sort | tr '\n' ' ' > old.levels
     if [ $level = v4 ] && [ "$(uname -m)" = x86_64 ]; then echo -n 'df_formula_blur df_formula_blur_v3 '; else echo -n 'df_formula_blur '; fi > old.expected
     same "levels-without-$level" old.levels old.expected
 done
@@ -88,7 +88,7 @@ graph pairs(in a: u8[h, w], out b: u8[h, w]) { c = window(a); d = point(c); b = 
 graph parts(in a: u8[h, w], out b: u8[h, w]) { b = window(a) @parts(3); }
 graph cubes(in a: u8[k, h, w], out b: u8[k, h, w]) { b = cube(a); }
 END
-check pairs-compile "$DFC" pairs.df --lib --nvcc=none --no-fuse --keep -o libpairs.so
+check pairs-compile "$DFC" pairs.df --lib --nvcc=none --no-opencl --no-fuse --keep -o libpairs.so
 expect pairs-of-a-window 0 'df_rows0_window' cat libpairs.so.dfc/pairs_formulas.c
 expect pairs-share-rows 0 'const uint8_t \*const df_a_3 = a \+ df_mirror_at\(y \+ 2, h\)' cat libpairs.so.dfc/pairs_formulas.c
 grep -q 'df_rows0_point' libpairs.so.dfc/pairs_formulas.c && fail no-pairs-of-points 'there are' || pass no-pairs-of-points
@@ -179,7 +179,7 @@ check sizes-compile ${CC:-cc} $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/f
 check pairs-of-every-size ./sizes
 
 # ---- texts that are looked at; all are in one library ----
-check texts-compile "$DFC" "$programs/texts.df" --lib --nvcc=none --no-fuse -O0 --keep -o libtexts.so
+check texts-compile "$DFC" "$programs/texts.df" --lib --nvcc=none --no-opencl --no-fuse -O0 --keep -o libtexts.so
 texts=libtexts.so.dfc/texts_formulas.c
 
 # ---- a sum of gathered elements that is added to an acc: its loop stands around those of the columns, and a row without a term is passed over ----
@@ -236,7 +236,7 @@ graph main { hist = fill(); (at, most) = otsu(hist); show(hist, at, most); }
 END
 lines_of() { "$DFC" --emit=c otsu.df -D n=$1 | sed -n '/_formulas.c - made by dfc/,/_formulas.cu - made by dfc/p' | wc -l; }
 for n in $(! long || echo 16) 256 $(! long || echo 1000); do
-    check otsu-compile-$n "$DFC" otsu.df --nvcc=none -D n=$n -o otsu
+    check otsu-compile-$n "$DFC" otsu.df --nvcc=none --no-opencl -D n=$n -o otsu
     expect otsu-$n 0 '^[1-9][0-9]* right$' ./otsu --waves=1
 done
 printf '%s\n' "$(lines_of 256)" "$(lines_of 256)" > lines.expected
@@ -260,7 +260,7 @@ END
 for n in 16 203 256 1000; do
     "$DFC" --emit=c taps.df -D n=$n | sed -n '/_formulas.c - made by dfc/,/_formulas.cu - made by dfc/p' > taps.$n
     ! long && [ $n != 203 ] && [ $n != 256 ] && continue
-    check taps-compile-$n "$DFC" taps.df --nvcc=none -D n=$n -o taps
+    check taps-compile-$n "$DFC" taps.df --nvcc=none --no-opencl -D n=$n -o taps
     expect taps-$n 0 "^$n terms\$" ./taps --waves=1
 done
 printf '%s\n' "$(wc -l <taps.256)" > lines.expected; printf '%s\n' "$(wc -l <taps.1000)" > lines
@@ -302,7 +302,7 @@ int tell_cpu(struct df_call *call, size_t n, const float *b)
 }
 END
 if [ "$(uname -m)" = x86_64 ]; then
-    check state-compile "$DFC" state.df --nvcc=none -o state
+    check state-compile "$DFC" state.df --nvcc=none --no-opencl -o state
     ./state --waves=1 --workers=1 > state.out 2>&1
     echo '3eaaaaab 004897f4, up, 8040' > state.expected
     same state state.out state.expected
@@ -317,7 +317,7 @@ kernel two(in a: i32[n],
 kernel show(in b: i32[n]) cpu {{ printf("%d\n", b[n - 1]); }};
 graph main { a: i32[9] = source(); b = one(a); c = two(b); show(c); }
 END
-check twice-compile "$DFC" twice.df --nvcc=none -o twice --keep --no-fuse
+check twice-compile "$DFC" twice.df --nvcc=none --no-opencl -o twice --keep --no-fuse
 expect twice-shared 0 'df_formula_one.*/\* the same \*/' cat twice.dfc/twice_formulas.c
 expect twice-runs 0 '^72$' ./twice --waves=1
 
@@ -333,7 +333,7 @@ kernel source(out a: f32[h, w]) { a[y, x] = 1; }
 kernel show(in a: f32[h, w]) cpu {{ printf("%g\n", a[0]); }};
 graph main { a: f32[2, 3] = source(); b = half(a); show(b); }
 END
-check names-compile "$DFC" names.df --nvcc=none -o names
+check names-compile "$DFC" names.df --nvcc=none --no-opencl -o names
 expect names-run 0 '^3$' ./names --waves=1
 
 # ---- extents that a program gets when it starts, in a port and in its type ----
@@ -345,7 +345,7 @@ kernel wider(in v: f32[3, x], out o: f32[3, w + 1]) { o[i, j] = v[i, min(j, x - 
 kernel show(in v: rows, in o: f32[y, x]) cpu {{ for (size_t i = 0; i < y; i++) printf("%g %g ", v[i * (x - 1)], o[i * x + x - 1]); printf("\n"); }};
 graph main { v = fill(); o = wider(v); show(v, o); }
 END
-check started-compile "$DFC" started.df --nvcc=none -o started
+check started-compile "$DFC" started.df --nvcc=none --no-opencl -o started
 expect started 0 '^0 107 10 117 20 127 $' ./started
 expect started-smaller 0 '^0 102 10 112 20 122 $' ./started --w=3
 expect started-larger 0 '^0 50099 10 50109 20 50119 $' ./started --w=50000

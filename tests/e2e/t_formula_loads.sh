@@ -15,7 +15,7 @@ kernel nine(in a: i32[h, w] border clamp, out s: i32[h, w]) { s[y, x] = sum(j in
 kernel hash(in s: i32[h, w]) cpu {{ printf("%d\n", s[h * w - 1]); }};
 graph main { a: i32[30, 50] = start(); s = nine(a); hash(s); }
 X
-check alone-compile "$DFC" alone.df -o alone --emu-gpu-code --nvcc=none --no-fuse -O1 -w --cflags=-DDF_COUNT_LOADS
+check alone-compile "$DFC" alone.df -o alone --emu-gpu-code --nvcc=none --no-opencl --no-fuse -O1 -w --cflags=-DDF_COUNT_LOADS
 expect alone 0 '^df_kernel_nine_0: launches 3, loads 40500, stores 4500$' ./alone --waves=3 --device=emu --policy=all-gpu
 
 # Each of 8 tiles of 8 by 8 copies a table of up to 1 KiB; a larger one is read where it is, four times for each of the 595 elements that they compute.
@@ -28,7 +28,7 @@ kernel steep(in b: i32[h, w] border clamp, out c: i32[h, w]) { c[y, x] = b[y + 1
 kernel hash(in c: i32[h, w]) cpu {{ printf("%d\n", c[h * w / 2]); }};
 graph main { a: i32[16, 32] = start(); t: i32[n] = levels(); b = look(a, t); c = steep(b); hash(c); }
 X
-check table-compile "$DFC" table.df -o table --emu-gpu-code --nvcc=none -O1 -w --gpu-tile=8x8 --cflags=-DDF_COUNT_LOADS
+check table-compile "$DFC" table.df -o table --emu-gpu-code --nvcc=none --no-opencl -O1 -w --gpu-tile=8x8 --cflags=-DDF_COUNT_LOADS
 for n in 200:1600 256:2048 257:2380; do
     expect "table-$n" 0 "^df_kernel_df_group0_start_look_steep_0: launches 1, loads ${n#*:}, stores 512$" ./table --n="${n%:*}" --device=emu --policy=all-gpu
 done

@@ -14,7 +14,8 @@ kernel show(in p: f32[h, w]) ordered cpu {{
 graph main { p: f32[n, n] = make(); a = first(p) @gpu; b = second(a) @gpu; c = third(b) @gpu; show(c); }
 X
 sed 's/, wrap,/,/' three.df >tiled.df
-gpu='--nvcc=none --emu-gpu-code -O0 -w'
+gpu='--nvcc=none --no-opencl --emu-gpu-code -O0 -w'
+formulas_for none
 
 # planned FILE OPTION…: bytes for a wave and for scratch on the GPU.
 planned() { "$DFC" "$@" --device=emu --policy=all-gpu --emit=plan | sed -nE 's/^memory of u1 .*: ([0-9]+) bytes for a wave .*, ([0-9]+) for scratch.*/\1 \2/p'; }
@@ -60,8 +61,7 @@ host ./tiled --n=200
 takes tiled 0 ./tiled --n=200
 takes large "$(planned tiled.df --gpu-tile=500x500 -D n=200 | cut -d' ' -f2)" ./large --n=200
 # The emulated GPU that executes the CPU's code takes what a GPU would take; rows that the CPU's code keeps are the host's.
-formulas_for none
-check cpu-code-compile "$DFC" tiled.df --nvcc=none -O0 -o cpu_code && takes cpu-code 0 ./cpu_code --n=200
+check cpu-code-compile "$DFC" tiled.df --nvcc=none --no-opencl -O0 -o cpu_code && takes cpu-code 0 ./cpu_code --n=200
 
 # Where a long chain reads far, halos of tiles would take longer than memory between its stages: then it has planes, unless a tile is asked for.
 chain() {
@@ -112,7 +112,7 @@ case $last in *_formulas.cpp)
 s/^( *)const struct df_results (df_at[0-9]+) = .*;$/&\n\1fprintf(stderr, "used %lld\\n", (long long)\2.end);/
 s/^( *)const int64_t df_shares = .*df_segment = .*$/&\n\1fprintf(stderr, "used %lld\\n", df_shares > 1 ? (long long)(df_lines * df_shares * 8) : 0);/' "$last" ;;
 esac
-exec c++ "$@"
+exec c++ -std=gnu++14 "$@"
 X
 chmod +x used-c++
 for kernel in sums mixed scans $(! long || echo rows counts); do # mixed: one launch of a long reduction and a short one
@@ -150,13 +150,14 @@ for chain in 1 2; do
 done
 
 # Nothing in GPU code allocates memory, and an access beyond a plane ends the run.
-check keep "$DFC" three.df --nvcc=none --emu-gpu-code -O0 -w --keep -o kept
+# shellcheck disable=SC2086
+check keep "$DFC" three.df $gpu --keep -o kept
 expect no-allocation 1 '^$' grep -hE 'alloc|df_ring' kept.dfc/three_formulas.cpp "$DF_SOURCE/runtime/df_formula_gpu.h"
 cat >beyond-c++ <<'X'
 #!/bin/sh
 for last; do :; done
 case $last in *_formulas.cpp) sed -i 's/DF_PORT(float, df_ports\[5\]/DF_PORT(float, (float *)df_ports[5] + (1 << 20)/g' "$last" ;; esac
-exec c++ "$@"
+exec c++ -std=gnu++14 "$@"
 X
 chmod +x beyond-c++
 # shellcheck disable=SC2086

@@ -38,7 +38,7 @@ program() { # FILTER INPUT OUTPUT SCALARS
 
 measure() { # FILTER INPUT OUTPUT SCALARS ELEMENTS-OF-BOTH
     program "$1" "$2" "$3" "$4" >"$1.df"
-    "$dfc" "$1.df" -o "$1" --emu-gpu-code --nvcc=none -O1 -w --cflags=-DDF_COUNT_LOADS "${options[@]}" >log 2>&1 || { cat log; exit 1; }
+    "$dfc" "$1.df" -o "$1" --emu-gpu-code --nvcc=none --no-opencl -O1 -w --cflags=-DDF_COUNT_LOADS "${options[@]}" >log 2>&1 || { cat log; exit 1; }
     if ! "./$1" --device=none >want 2>/dev/null || ! "./$1" --device=emu --policy=all-gpu >got 2>counts || ! cmp -s want got; then
         echo "$1: not the bits of the CPU"
         exit 1

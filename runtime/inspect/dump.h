@@ -1,8 +1,6 @@
 /* dump.h - --dump=NODE[:WAVE]: writes the tokens of selected nodes to files that NumPy reads. inspect.c calls it.
  *
- * Requests: the path of a node as messages show it ("main/blur", "main/segment[3]/open"), or a pattern in which each
- *           '*' matches any text; for one wave or for all. Every output of the node is written, after the job that
- *           produced it.
+ * Requests: those of requests.h. Every output of the node is written, after the job that produced it.
  * Files:    DIR/NODE.PORT.WAVE.npy, with '.' for each '/' in the node's path (names contain no '.'). Files are replaced
  *           atomically.
  * Memory:   dfr_dump_destroy() frees what dfr_dump_create() returned. The texts of requests are borrowed.

@@ -269,19 +269,6 @@ int dfr_check_only(struct dfr_check *c, struct df_call *call, void *const *ports
     return fire(c, call, ports);
 }
 
-/* Prints the index, as "[4,17]", of the element with this number. */
-static void print_index(const uint64_t *dims, unsigned rank, uint64_t number, char *text, size_t size)
-{
-    uint64_t index[DF_MAX_RANK] = { 0 };
-    size_t n = 0;
-    for (unsigned i = rank; i-- > 0; number /= dims[i])
-        index[i] = number % dims[i];
-    *text = '\0';
-    for (unsigned i = 0; i < rank; i++)
-        n += (size_t)snprintf(text + n, size - n, "%c%llu%s", i ? ',' : '[', (unsigned long long)index[i],
-                              i + 1 == rank ? "]" : "");
-}
-
 /* What the token of an output has in this wave. NULL: what the graph says. */
 static const uint64_t *extents_of(const struct dfr_check *c, const struct df_call *call, const struct df_kport *port)
 {
@@ -327,7 +314,7 @@ static bool port_differs(struct dfr_check *c, const struct df_call *call, uint32
     const uint64_t *dims = extents_of(c, call, port);
     uint64_t n = 1;
     struct dfr_difference d;
-    char name[160], index[96];
+    char name[160], text[320];
 
     dims = dims ? dims : g->port_dims + (size_t)wport * DF_MAX_RANK;
     for (unsigned k = 0; k < port->rank; k++)
@@ -335,12 +322,8 @@ static bool port_differs(struct dfr_check *c, const struct df_call *call, uint32
     if (!dfr_differ((enum df_elem)port->elem, cpu, gpu, n, p.kernel->tolerance, &d))
         return false;
     df_node_name(g, node, name, sizeof name);
-    print_index(dims, port->rank, d.first, index, sizeof index);
-    dfr_engine_fail(c->run, DF_E_KERNEL,
-                    "node '%s', wave %lld: output '%.64s'%s (index %llu): cpu %s, gpu %s, differs by %.3g, "
-                    "allowed %.3g; %llu of %llu elements differ",
-                    name, (long long)call->wave, df_graph_string(g, port->name), index, (unsigned long long)d.first,
-                    d.a, d.b, d.by, d.allowed, (unsigned long long)d.count, (unsigned long long)n);
+    dfr_difference_text(&d, dims, port->rank, "cpu", "gpu", text, sizeof text);
+    dfr_engine_fail(c->run, DF_E_KERNEL, "node '%s', wave %lld: output '%.64s'%s", name, (long long)call->wave, df_graph_string(g, port->name), text);
     return true;
 }
 

@@ -93,7 +93,7 @@ bool dfr_differ(enum df_elem elem, const void *a, const void *b, uint64_t n, str
 {
     size_t bytes = df_elem_bytes(elem);
     struct df_tolerance t = dfr_tolerance(tolerance, elem);
-    bool exact = t.absolute == 0 && t.relative == 0 && elem < DF_F16;
+    bool exact = t.absolute < 0 || (t.absolute == 0 && t.relative == 0 && elem < DF_F16);
 
     memset(d, 0, sizeof *d);
     if (memcmp(a, b, n * bytes) == 0)
@@ -107,9 +107,34 @@ bool dfr_differ(enum df_elem elem, const void *a, const void *b, uint64_t n, str
         long double x = element(elem, a, i), y = element(elem, b, i);
         d->first = i;
         d->by = isfinite(x) && isfinite(y) ? (double)fabsl(x - y) : (double)INFINITY;
-        d->allowed = isfinite(x) && isfinite(y) ? (double)allowed(x, y, &t) : 0;
+        d->allowed = isfinite(x) && isfinite(y) && !exact ? (double)allowed(x, y, &t) : 0;
         print(elem, a, i, d->a, sizeof d->a);
         print(elem, b, i, d->b, sizeof d->b);
     }
     return d->count > 0;
+}
+
+/* Prints the index, as "[4,17]", of the element with this number. */
+static void print_index(const uint64_t *dims, unsigned rank, uint64_t number, char *text, size_t size)
+{
+    uint64_t index[DF_MAX_RANK] = { 0 };
+    size_t n = 0;
+    for (unsigned i = rank; i-- > 0; number /= dims[i])
+        index[i] = number % dims[i];
+    *text = '\0';
+    for (unsigned i = 0; i < rank; i++)
+        n += (size_t)snprintf(text + n, size - n, "%c%llu%s", i ? ',' : '[', (unsigned long long)index[i],
+                              i + 1 == rank ? "]" : "");
+}
+
+void dfr_difference_text(const struct dfr_difference *d, const uint64_t *dims, unsigned rank, const char *a, const char *b, char *text, size_t size)
+{
+    char index[96];
+    uint64_t n = 1;
+
+    for (unsigned i = 0; i < rank; i++)
+        n *= dims[i];
+    print_index(dims, rank, d->first, index, sizeof index);
+    snprintf(text, size, "%s (index %llu): %s %s, %s %s, differs by %.3g, allowed %.3g; %llu of %llu elements differ", index, (unsigned long long)d->first,
+             a, d->a, b, d->b, d->by, d->allowed, (unsigned long long)d->count, (unsigned long long)n);
 }

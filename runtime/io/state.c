@@ -7,6 +7,7 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/error.h"
 #include "runtime/engine/engine.h"
@@ -110,6 +111,28 @@ void *df_state(struct df_call *call, size_t bytes, df_state_end *end)
         state->wave = df_wave(call);
     }
     return state->bytes;
+}
+
+const void *dfr_state_of(const struct df_call *call, size_t *bytes)
+{
+    _Atomic(struct dfr_state *) *table = atomic_load_explicit(&call->run->states.of_node, memory_order_acquire);
+    const struct dfr_state *state = table ? atomic_load_explicit(&table[dfr_job_node(call->job)], memory_order_acquire) : NULL;
+    *bytes = state ? state->n : 0;
+    return state ? state->bytes : NULL;
+}
+
+bool dfr_state_give(struct df_call *call, const void *bytes, size_t n)
+{
+    struct dfr_state *state = add_state(call->run, dfr_job_node(call->job), pass_of(call->run, call), n, NULL);
+    if (!state) {
+        df_fail(call, "out of memory for the node's state, %zu bytes", n);
+        return false;
+    }
+    if (n > 0)
+        memcpy(state->bytes, bytes, n);
+    state->round = call->wave;
+    state->wave = df_wave(call);
+    return true;
 }
 
 void *dfr_run_state(struct df_run *run, size_t bytes, df_state_end *end)

@@ -6,6 +6,8 @@
 #ifndef DFR_STATE_H
 #define DFR_STATE_H
 
+#include <stdbool.h>
+
 #include "runtime/df.h"
 
 /* Who feeds the run says that no wave from this number on begins. */
@@ -19,6 +21,12 @@ int64_t dfr_ended_apart(const struct df_run *run);
 /* Where the run of this call has its files; NULL: where their paths say. Beside df_state(), so that a program which calls kernels by
  * hand and has a df_state() of its own can have this, too. */
 struct dfr_outputs *dfr_outputs_of(const struct df_call *call);
+
+/* What the node of this call keeps, *bytes of it; NULL: no call of df_state() has made it yet. Another job of the node may change it, unless they are in order. */
+const void *dfr_state_of(const struct df_call *call, size_t *bytes);
+/* Makes it as a copy, before the first call of df_state(). It is freed without its `end`, because what it points to is not there. Returns false, with the failure
+ * recorded, without memory. */
+bool dfr_state_give(struct df_call *call, const void *state, size_t bytes);
 
 /* What the run keeps for itself, as a node does: the first call makes it, with zeros, and `end` must not fail. NULL: no memory. */
 void *dfr_run_state(struct df_run *run, size_t bytes, df_state_end *end);

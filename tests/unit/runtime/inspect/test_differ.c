@@ -102,10 +102,23 @@ static void test_bound(void **state)
     assert_true(dfr_differ(DF_F64, &b, &a, 1, given(0.125, 0.7499), &d));
 }
 
+static void test_same_bits(void **state)
+{
+    struct dfr_difference d;
+    const float a[] = { 1, 0.0f, NAN }, b[] = { 1, -0.0f, -NAN };
+    char text[200];
+    (void)state;
+    assert_false(dfr_differ(DF_F32, a, b, 3, none, &d));
+    assert_false(dfr_differ(DF_F32, a, a, 3, DFR_SAME_BITS, &d));
+    assert_true(dfr_differ(DF_F32, a, b, 3, DFR_SAME_BITS, &d));
+    dfr_difference_text(&d, (const uint64_t[]){ 1, 3 }, 2, "recorded", "here", text, sizeof text);
+    assert_string_equal(text, "[0,1] (index 1): recorded 0, here -0, differs by 0, allowed 0; 2 of 3 elements differ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers_are_exact), cmocka_unit_test(test_defaults), cmocka_unit_test(test_half_given),
+        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_integers_are_exact), cmocka_unit_test(test_defaults), cmocka_unit_test(test_half_given),
         cmocka_unit_test(test_not_numbers), cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

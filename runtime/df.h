@@ -347,6 +347,7 @@ struct df_planner;
 struct dfr_outputs;
 struct dfr_early;
 struct dfr_bad_files;
+struct dfr_replay;
 struct dfr_trace_part;
 
 struct df_options {
@@ -398,6 +399,10 @@ struct df_options {
                                          * borrowed for the run */
     unsigned n_dumps;
     const char *dump_dir;               /* NULL: "." */
+    const char *const *record_jobs;     /* n_record_jobs texts, each NODE, NODE:WAVE or "failed": jobs to write to dump_dir as .job files, which
+                                         * `dfc replay` runs again; borrowed for the run */
+    unsigned n_record_jobs;
+    struct dfr_replay *replay;          /* the run is of one recorded job alone; runtime/inspect/record_job.h. NULL: it is not */
     double watchdog_s;                  /* a job that runs longer is named on stderr; 0: no job is */
     void (*expired)(void *arg);         /* called after that, by a thread of the run; NULL: the run goes on */
     void *expired_arg;

@@ -16,6 +16,7 @@
 extern const struct dfc_command
     dfc_command_compile,
     dfc_command_run,
+    dfc_command_replay,
     dfc_command_probe,
     dfc_command_profile,
     dfc_command_partition,

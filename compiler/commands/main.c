@@ -21,6 +21,7 @@
 static const struct dfc_command *const commands[] = {
     &dfc_command_compile,
     &dfc_command_run,
+    &dfc_command_replay,
     &dfc_command_probe,
     &dfc_command_profile,
     &dfc_command_partition,

@@ -47,7 +47,7 @@ static bool are_small(const struct df_run *run)
 /* Serial runs have planned places of their own (start/run_memory.c), and inspect.h finds a job's tokens as blocks. */
 static bool wants_blocks(const struct df_options *o)
 {
-    return o->serial || o->check_variants || o->poison || o->n_dumps > 0 || o->watchdog_s > 0;
+    return o->serial || o->check_variants || o->poison || o->n_dumps > 0 || o->n_record_jobs > 0 || o->replay || o->watchdog_s > 0;
 }
 
 static bool are_fixed(const struct df_run *run)

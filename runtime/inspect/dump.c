@@ -29,7 +29,7 @@ int dfr_dump_create(const struct df_graph *graph, const char *const *requests, u
     *d = (struct dfr_dump){ .graph = graph, .folder = folder };
     int status = dfr_requests_folder(folder, error);
     if (status == DF_OK)
-        status = dfr_requests_create(graph, "--dump", true, requests, n_requests, &d->requests, error);
+        status = dfr_requests_create(graph, "--dump", DFR_REQUESTS_OUTPUTS, requests, n_requests, &d->requests, error);
     if (status == DF_OK)
         *dump = d;
     else

@@ -1,4 +1,4 @@
-/* inspect.c - combines --check=variants, --dump, --poison and --watchdog, as requested, into the hooks that workers
+/* inspect.c - combines --check=variants, --dump, --record-job, --replay, --poison and --watchdog, as requested, into the hooks that workers
  * call around each job. The start of a run creates it.
  *
  * The watchdog has a post (watchdog.h) for each CPU worker, for each job that a GPU may have in flight, and for the gpu
@@ -18,11 +18,13 @@
 #include "runtime/engine/log.h"
 #include "runtime/engine/ports.h"
 #include "runtime/graph/poison.h"
+#include "runtime/inspect/record_job.h"
 #include "runtime/inspect/watchdog.h"
 
 struct dfr_inspect {
-    struct dfr_watchdog *watchdog;      /* each of the three is NULL if it was not asked for */
+    struct dfr_watchdog *watchdog;      /* each of the four is NULL if it was not asked for */
     struct dfr_dump *dump;
+    struct dfr_record *record;
     struct dfr_check *check;
     /* What devices' memory is filled with: pinned memory as large as the largest piece, one for each byte of
      * poison.h. NULL: there are no devices. */
@@ -31,7 +33,7 @@ struct dfr_inspect {
     uint64_t pattern_bytes;
 };
 
-/* ---- posts of the watchdog ---- */
+/* ---- posts of the watchdog, and places of recorded jobs ---- */
 
 static uint32_t gpu_post(const struct df_run *run, uint32_t unit, uint32_t place)
 {
@@ -133,11 +135,15 @@ static int look_into(struct df_run *run, struct dfr_worker *w)
         poison_scratch(run->graph, dfr_job_node(call->job), w->ports);
     if (in->check)
         dfr_check_before(in->check, call, w->ports);
+    if (in->record && dfr_record_before(in->record, w->index, call, w->ports, NULL) != DF_OK)
+        return DF_FAILED;
     if (in->watchdog)
         dfr_watchdog_begin(in->watchdog, w->index, call->job, call->wave);
     code = call_variant(run, w);
     if (in->watchdog)
         dfr_watchdog_end(in->watchdog, w->index);
+    if (in->record)
+        code = dfr_record_after(in->record, w->index, call, code, w->ports, NULL);
     if ((code != DF_OK && code != DF_SKIP) || call->failed)
         return code;
     if (in->check)
@@ -193,7 +199,7 @@ static int make_patterns(struct df_run *run, struct df_error *error)
 bool dfr_inspect_wanted(const struct df_run *run)
 {
     const struct df_options *o = &run->options;
-    return o->check_variants || o->n_dumps > 0 || o->poison || o->watchdog_s > 0;
+    return o->check_variants || o->n_dumps > 0 || o->n_record_jobs > 0 || o->replay || o->poison || o->watchdog_s > 0;
 }
 
 int dfr_inspect_create(struct df_run *run, struct df_error *error)
@@ -210,6 +216,8 @@ int dfr_inspect_create(struct df_run *run, struct df_error *error)
     if (o->n_dumps > 0)
         status = dfr_dump_create(run->graph, o->dumps, o->n_dumps, o->dump_dir ? o->dump_dir : ".",
                                  &run->watch.inspect->dump, error);
+    if (status == DF_OK && (o->n_record_jobs > 0 || o->replay))
+        status = dfr_record_create(run, check_post(run) + 1, &run->watch.inspect->record, error);
     if (status == DF_OK && o->poison)
         status = make_patterns(run, error);
     if (status == DF_OK && o->watchdog_s > 0)
@@ -226,9 +234,16 @@ int dfr_inspect_start(struct df_run *run, struct df_error *error)
                : DF_OK;
 }
 
+/* unmet: NULL if there is nothing to tell. */
+static void tell_unmet(const struct df_run *run, const char *option, const char *unmet)
+{
+    if (unmet)
+        dfr_log(run, DF_LOG_WARNING, "%s=%s: there was no such wave%s, so nothing was written", option, unmet,
+                dfr_skips_any(&run->skips) ? ", or it was empty there" : "");
+}
+
 void dfr_inspect_end(struct df_run *run, bool well)
 {
-    const char *unmet;
     if (!run->watch.inspect)
         return;
     dfr_watchdog_destroy(run->watch.inspect->watchdog);
@@ -238,9 +253,9 @@ void dfr_inspect_end(struct df_run *run, bool well)
     if (run->watch.inspect->check)
         dfr_check_report(run->watch.inspect->check);
     for (unsigned i = 0; run->watch.inspect->dump && i < run->options.n_dumps; i++)
-        if ((unmet = dfr_dump_unmet(run->watch.inspect->dump, i)))
-            dfr_log(run, DF_LOG_WARNING, "--dump=%s: there was no such wave%s, so nothing was written", unmet,
-                    dfr_skips_any(&run->skips) ? ", or it was empty there" : "");
+        tell_unmet(run, "--dump", dfr_dump_unmet(run->watch.inspect->dump, i));
+    for (unsigned i = 0; run->watch.inspect->record && i < run->options.n_record_jobs; i++)
+        tell_unmet(run, "--record-job", dfr_record_unmet(run->watch.inspect->record, i));
 }
 
 void dfr_inspect_destroy(struct df_run *run)
@@ -249,6 +264,7 @@ void dfr_inspect_destroy(struct df_run *run)
         return;
     dfr_watchdog_destroy(run->watch.inspect->watchdog);
     dfr_dump_destroy(run->watch.inspect->dump);
+    dfr_record_destroy(run->watch.inspect->record);
     dfr_check_destroy(run->watch.inspect->check);
     if (run->watch.inspect->floats)
         run->watch.inspect->ops->host_free(run->watch.inspect->floats, run->watch.inspect->pattern_bytes);
@@ -273,7 +289,13 @@ static int fill(const struct dfr_inspect *in, struct dfr_device *device, uint32_
     return status;
 }
 
-int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const struct df_call *call,
+/* The device in whose memory the call's ports lie; NULL: they are on the host. */
+static struct dfr_device *memory_of(const struct df_run *run, uint32_t unit, const struct df_call *call)
+{
+    return dfr_memory_of(run, unit) > 0 ? call->device : NULL;
+}
+
+int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, struct df_call *call,
                        void *const *ports, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
@@ -288,6 +310,9 @@ int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const 
             status = fill(run->watch.inspect, call->device, call->stream, (enum df_elem)port->elem, ports[p], bytes[p],
                           error);
     }
+    if (status == DF_OK && run->watch.inspect->record &&
+        dfr_record_before(run->watch.inspect->record, gpu_post(run, unit, place), call, ports, memory_of(run, unit, call)) != DF_OK)
+        status = dfr_error(error, DF_E_DEVICE, "%s", call->message);
     if (run->watch.inspect->watchdog)
         dfr_watchdog_begin(run->watch.inspect->watchdog, gpu_post(run, unit, place), call->job, call->wave);
     return status;
@@ -324,6 +349,8 @@ int dfr_inspect_finished(struct df_run *run, uint32_t unit, uint32_t place, stru
 
     if (run->watch.inspect->watchdog)
         dfr_watchdog_end(run->watch.inspect->watchdog, gpu_post(run, unit, place));
+    if (run->watch.inspect->record)
+        code = dfr_record_after(run->watch.inspect->record, gpu_post(run, unit, place), call, code, ports, memory_of(run, unit, call));
     if (code != DF_OK || call->failed || !dumps(run, call))
         return code;
     if (dfr_memory_of(run, unit) == 0)

@@ -1,4 +1,4 @@
-/* inspect.h - the hooks around kernel calls in an inspected run: --check=variants, --dump, --poison and --watchdog.
+/* inspect.h - the hooks around kernel calls in an inspected run: --check=variants, --dump, --record-job, --replay, --poison and --watchdog.
  * This room knows the engine and the devices' interface. Without any of these options there is no struct dfr_inspect,
  * and each job pays for testing one pointer.
  *
@@ -27,7 +27,7 @@ void dfr_inspect_destroy(struct df_run *run);
 
 /* Around a GPU's job: before its launch on call->stream, and after its end, with its code. `place` is its number
  * among the jobs that may be in flight there. */
-int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const struct df_call *call,
+int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, struct df_call *call,
                        void *const *ports, struct df_error *error);
 int dfr_inspect_finished(struct df_run *run, uint32_t unit, uint32_t place, struct df_call *call, int code,
                          void *const *ports);

@@ -25,7 +25,7 @@ struct request {
 struct dfr_requests {
     const struct df_graph *graph;
     const char *option;
-    bool outputs;                       /* of nodes without any nothing is wanted */
+    enum dfr_requests_of of;
     unsigned n;
     struct request *items;
     uint8_t *named;                     /* by node: some request names it */
@@ -111,6 +111,12 @@ static int unknown(const struct dfr_requests *d, const struct request *r, struct
                      d->option, wanted);
 }
 
+static bool may_name(const struct dfr_requests *d, uint32_t v)
+{
+    const struct df_graph *g = d->graph;
+    return d->of == DFR_REQUESTS_OUTPUTS ? df_node_n_out(g, v) > 0 : !(g->kernels[g->nodes[v].kernel].flags & DF_KERNEL_COPY) && !df_node_is_ranges(g, v);
+}
+
 /* Marks the nodes that a request names. */
 static int resolve(struct dfr_requests *d, const struct request *r, struct df_error *error)
 {
@@ -123,25 +129,25 @@ static int resolve(struct dfr_requests *d, const struct request *r, struct df_er
         if (!matches(r->text, r->length, name))
             continue;
         found = v;
-        const bool wanted = !d->outputs || df_node_n_out(g, v) > 0;
-        any = any || wanted;
-        d->named[v] |= wanted;
+        any = any || may_name(d, v);
+        d->named[v] |= may_name(d, v);
     }
     if (found == DF_NONE)
         return unknown(d, r, error);
     if (!any)
-        return dfr_error(error, DF_E_ARGUMENT, "%s=%s: it has no outputs; name the nodes that it reads", d->option, r->text);
+        return dfr_error(error, DF_E_ARGUMENT, "%s=%s: %s", d->option, r->text,
+                         d->of == DFR_REQUESTS_OUTPUTS ? "it has no outputs; name the nodes that it reads" : "it calls no kernel; name the nodes that read it");
     return DF_OK;
 }
 
-int dfr_requests_create(const struct df_graph *graph, const char *option, bool outputs, const char *const *texts, unsigned n,
+int dfr_requests_create(const struct df_graph *graph, const char *option, enum dfr_requests_of of, const char *const *texts, unsigned n,
                         struct dfr_requests **requests, struct df_error *error)
 {
     struct dfr_requests *d = calloc(1, sizeof *d);
     int status = DF_OK;
     if (!d)
         return dfr_error_memory(error);
-    *d = (struct dfr_requests){ .graph = graph, .option = option, .outputs = outputs, .n = n };
+    *d = (struct dfr_requests){ .graph = graph, .option = option, .of = of, .n = n };
     d->items = calloc(n + 1u, sizeof *d->items);
     d->named = calloc((size_t)graph->n_nodes + 1, 1);
     if (!d->items || !d->named)

@@ -12,8 +12,11 @@
 
 struct dfr_requests;
 
-/* outputs: only nodes that have outputs can be named. DF_E_ARGUMENT for a request that names no such node. */
-int dfr_requests_create(const struct df_graph *graph, const char *option, bool outputs, const char *const *texts, unsigned n,
+/* What can be named: nodes that have outputs, or nodes that call a kernel. */
+enum dfr_requests_of { DFR_REQUESTS_OUTPUTS, DFR_REQUESTS_CALLS };
+
+/* DF_E_ARGUMENT for a request that names no such node. */
+int dfr_requests_create(const struct df_graph *graph, const char *option, enum dfr_requests_of of, const char *const *texts, unsigned n,
                         struct dfr_requests **requests, struct df_error *error);
 void dfr_requests_destroy(struct dfr_requests *requests); /* NULL is allowed */
 

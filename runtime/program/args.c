@@ -201,10 +201,15 @@ static int parse_all(struct parser *p)
         rc = dfr_resume_together(p->line, p->error);
     if (rc == DF_OK)
         rc = dfr_cluster_together(g, p->line, p->error);
+    if (rc == DF_OK)
+        rc = dfr_replay_together(p->line, p->error);
     if (rc != DF_OK)
         return rc;
     for (uint32_t i = 0; i < g->n_args; i++)
-        if (!p->given[i] && !g->args[i].has_default)
+        if (p->given[i] && p->line->replay)
+            return dfr_error(p->error, DF_E_ARGUMENT, "--%s: the file of --replay says what it is", df_graph_string(g, g->args[i].name));
+    for (uint32_t i = 0; i < g->n_args; i++)
+        if (!p->given[i] && !g->args[i].has_default && !p->line->replay)
             return dfr_error(p->error, DF_E_ARGUMENT, "--%s=%s must be given: it has no default",
                              df_graph_string(g, g->args[i].name), df_scalar_name(g->args[i].type));
     return dfr_outputs_together(g, p->line, p->error);
@@ -220,8 +225,9 @@ int dfr_args_parse(const struct df_graph *g, const char *const *params, int argc
     made.args = calloc((size_t)g->n_args + 1, sizeof *made.args);
     made.params = calloc((size_t)g->n_params + 1, sizeof *made.params);
     made.dumps = calloc((size_t)argc + 1, sizeof *made.dumps);
+    made.record_jobs = calloc((size_t)argc + 1, sizeof *made.record_jobs);
     p.given = calloc((size_t)g->n_args + 1, sizeof *p.given);
-    bool memory = made.args && made.params && made.dumps && p.given;
+    bool memory = made.args && made.params && made.dumps && made.record_jobs && p.given;
     for (uint32_t i = 0; memory && i < g->n_args; i++)
         made.args[i] = default_of(g, &g->args[i]);
     for (uint32_t i = 0; memory && i < g->n_params; i++)
@@ -236,6 +242,7 @@ int dfr_args_parse(const struct df_graph *g, const char *const *params, int argc
         made.params_changed |= made.params[i] != g->params[i].value;
     made.options.args = made.args;
     made.options.dumps = made.dumps;
+    made.options.record_jobs = made.record_jobs;
     *line = made;
     return DF_OK;
 }
@@ -245,6 +252,7 @@ void dfr_args_free(struct dfr_command_line *line)
     free(line->args);
     free(line->params);
     free(line->dumps);
+    free(line->record_jobs);
     free(line->own_journal);
     line->own_journal = NULL;
     free(line->resume_command);
@@ -253,6 +261,7 @@ void dfr_args_free(struct dfr_command_line *line)
     line->args = NULL;
     line->params = NULL;
     line->dumps = NULL;
+    line->record_jobs = NULL;
 }
 
 /* ---- help ---- */

@@ -28,6 +28,8 @@ struct dfr_command_line {
     union df_scalar *args;              /* by number of the graph's arg */
     int64_t *params;                    /* by dynamic param */
     const char **dumps;                 /* options.dumps: one for each --dump */
+    const char **record_jobs;           /* options.record_jobs, in the same way */
+    const char *replay;                 /* a recorded job, which gives args and params; NULL: the graph runs */
     bool params_changed;                /* a param differs from what the graph was made with */
     enum dfr_stats_form stats;
     bool stats_totals;                  /* nothing is said of kernels and nodes, and no job is timed by itself */

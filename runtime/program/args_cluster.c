@@ -36,7 +36,7 @@ int dfr_cluster_together(const struct df_graph *graph, struct dfr_command_line *
     const bool marked = dfr_stages_marked(graph);
     const struct df_options *o = &line->options;
     const char *other = o->device == DF_DEVICE_SIM ? "--device=sim" : o->rehearse != 0 ? "--rehearse" : o->serial ? "--serial"
-                        : o->check_variants ? "--check" : o->n_dumps > 0 ? "--dump" : o->passes > 0 ? "--passes"
+                        : o->check_variants ? "--check" : o->n_dumps > 0 ? "--dump" : o->n_record_jobs > 0 ? "--record-job" : o->passes > 0 ? "--passes"
                         : o->learn ? "--learn" : line->resume.chunk ? "--out" : NULL;
     const char *alone = line->ranks.window ? "--window" : line->ranks.share != DFR_SHARE_FIND ? "--share" : line->ranks.wave_timeout_s > 0 ? "--wave-timeout"
                         : line->ranks.heartbeat_timeout_s > 0 ? "--heartbeat-timeout" : line->stages.path ? "--mapping" : NULL;

@@ -17,6 +17,7 @@ dfr_set_option dfr_set_waves;
 
 /* Do these options go together? DF_E_ARGUMENT with the sentence if not. */
 int dfr_inspect_together(const struct df_options *options, struct df_error *error);
+int dfr_replay_together(const struct dfr_command_line *line, struct df_error *error);
 int dfr_devices_together(const struct df_options *options, struct df_error *error);
 int dfr_resume_together(struct dfr_command_line *line, struct df_error *error);
 int dfr_cluster_together(const struct df_graph *graph, struct dfr_command_line *line, struct df_error *error);

@@ -31,6 +31,7 @@
 #include "runtime/program/loaded.h"
 #include "runtime/program/progress.h"
 #include "runtime/program/ranks_report.h"
+#include "runtime/program/replay.h"
 #include "runtime/program/run_report.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/start/run_machine.h"
@@ -352,16 +353,22 @@ static int run(const struct df_program *program, const struct dfr_image *image, 
     struct df_platform *platform = calloc(1, sizeof *platform);
     struct df_stats *stats = calloc(1, sizeof *stats);
     struct made made = { 0 };
+    struct dfr_job job = { 0 };         /* of --replay */
     int rc = platform && stats ? read_platform(program, line, platform, error) : dfr_error_memory(error);
+    if (rc == DF_OK && line->replay)
+        rc = dfr_replay_read(image->graph, line, &job, error);
     if (rc == DF_OK && line->params_changed)
         rc = remake(program, image, line, &made, error);
     const struct df_graph *graph = made.graph ? made.graph : image->graph;
     line->options.plan = made.graph ? made.plan : image->plan;
     line->options.planner = program->planner;
-    if (rc == DF_OK)
+    if (rc == DF_OK && line->replay)
+        rc = dfr_replay_run(graph, line, &job, error);
+    else if (rc == DF_OK)
         rc = dfr_measure_asked() ? dfr_measure(graph, &line->options, error) : run_and_report(graph, line, stats, error);
     dfr_plan_free(made.plan);
     df_graph_free(made.graph);
+    dfr_job_free(&job);
     free(platform);
     free(stats);
     return rc;

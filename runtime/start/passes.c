@@ -41,8 +41,8 @@ static const char *why_once(const struct df_run *run)
     if (dfr_passes_most(g) < 2)
         return "no acc is divided, or its kernel makes something else in each wave";
     if (run->options.serial || run->options.rehearse != 0 || run->options.poison || run->options.n_dumps > 0 ||
-        run->options.check_variants)
-        return "--serial, --poison, --dump, --check=variants and --rehearse are for runs of one pass";
+        run->options.n_record_jobs > 0 || run->options.check_variants)
+        return "--serial, --poison, --dump, --record-job, --check=variants and --rehearse are for runs of one pass";
     return atomic_load(&run->firing.limit) < 1 ? "it has no waves" : NULL;
 }
 

@@ -23,6 +23,7 @@ static const char *option_of_kernels(const struct df_options *o)
 {
     return o->check_variants  ? "--check"
            : o->n_dumps       ? "--dump"
+           : o->n_record_jobs ? "--record-job"
            : o->poison        ? "--poison"
            : o->watchdog_s > 0 ? "--watchdog"
            : o->serial        ? "--serial"

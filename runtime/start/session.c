@@ -50,7 +50,7 @@ static int refuse(const struct df_options *o, struct df_error *error)
         const char *what;
     } refused[] = {
         { o->rehearse != 0, "rehearse" }, { o->trace_path != NULL, "trace_path" },
-        { o->learn != 0, "learn" }, { o->n_dumps > 0, "dumps" },
+        { o->learn != 0, "learn" }, { o->n_dumps > 0, "dumps" }, { o->n_record_jobs > 0, "record_jobs" },
         { o->watchdog_s > 0, "watchdog_s" }, { o->check_variants != 0, "check_variants" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)

@@ -164,7 +164,7 @@ static void find_kept(struct cutter *c, const uint8_t *place, unsigned which)
         c->kept[v] |= !is_view(g, v) && place[v] == which;
         for (uint32_t i = 0; c->kept[v] && i < df_node_n_in(g, v); i++) {
             uint32_t producer = g->values[g->in_value[g->nodes[v].first_in + i]].producer;
-            c->kept[producer] |= is_view(g, producer);
+            c->kept[producer] |= is_view(g, producer) && place[producer] != DFR_ELSEWHERE;
         }
     }
 }

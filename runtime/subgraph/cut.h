@@ -21,6 +21,7 @@
 #include "runtime/graph/graph.h"
 
 enum { DFR_HEAD, DFR_BODY, DFR_TAIL, DFR_PLACES };
+enum { DFR_ELSEWHERE = 255 };           /* a place that is not cut: what is there is given to the others, views included */
 
 struct dfr_cut {
     struct df_graph *graph;             /* of one place */

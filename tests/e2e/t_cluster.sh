@@ -48,7 +48,7 @@ check compile "$DFC" chain.df --nvcc=none -o chain
 expect window-alone 2 'error: --window is for a run on several ranks: --cluster is missing' ./chain --window=3
 expect timeout-alone 2 'error: --wave-timeout is for a run on several ranks: --cluster is missing' ./chain --wave-timeout=3s
 expect no-time 2 "error: --heartbeat-timeout=3 apples: a time is expected, such as 500ms, 30s or 2min" ./chain --cluster --heartbeat-timeout='3 apples'
-for other in --serial --learn --device=sim --rehearse --passes=2 '--dump=*' --check=variants; do
+for other in --serial --learn --device=sim --rehearse --passes=2 '--dump=*' --record-job=failed --check=variants; do
     expect "not-with$other" 2 "error: --cluster: it does not go with ${other%%=[!sop]*}, which is for a run in one process" ./chain --cluster "$other"
 done
 DF_MPI=/nowhere/libdf-mpi.so expect no-plug-in 1 "error: --cluster: cannot load MPI's plug-in: /nowhere/libdf-mpi.so" ./chain --cluster

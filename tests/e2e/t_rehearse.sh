@@ -188,7 +188,7 @@ EOF
 
 # What cannot be rehearsed.
 expect stream 1 "nobody knows when a stream ends: say how many waves to run" ./p --rehearse
-for option in --check=variants --dump=main/work --poison --watchdog=10s --serial --learn; do
+for option in --check=variants --dump=main/work --record-job=failed --poison --watchdog=10s --serial --learn; do
     expect "no$option" 2 "--rehearse calls no kernel: it does not go with ${option%%=*}" ./p --rehearse --waves=2 $option
 done
 for device in emu cuda opencl sim; do

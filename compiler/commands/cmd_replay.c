@@ -56,17 +56,21 @@ static int parse(int argc, char **argv, struct request *r)
     return 2;
 }
 
-/* gdb's regular expression for the functions of a kernel: its own and those that dfc makes around it, or of its formulas. Those of a fused group have a name
- * of their own, so all formulas are taken. */
+/* gdb's regular expression for the functions of a kernel: its own, those that dfc makes around it, and those of its formulas. The kernel of a fused group is
+ * "grey+blur", and its functions have "df_group0_grey_blur" in their names. */
 static void add_breakpoint(struct dfc_list *argv, const char *kernel)
 {
+    char *name = strdup(kernel);
+    const char *group = strchr(kernel, '+') ? "df_group[0-9]*_" : "";
+
+    for (char *p = name; p && (p = strchr(p, '+')); p++)
+        *p = '_';
     dfc_list_add(argv, "-ex");
-    if (strchr(kernel, '+'))
-        dfc_list_add(argv, "rbreak ^df_formula_");
-    else
-        dfc_list_add(argv, "rbreak ^\\(df_run_\\|df_formula_\\|\\)%s\\(_cpu\\|_gpu\\|\\)$", kernel);
+    dfc_list_add(argv, "rbreak ^\\(df_run_\\|df_formula_\\|\\)%s%s\\(_cpu\\|_gpu\\|_opencl\\|_v[0-9]\\|\\)$", group, name ? name : "");
     dfc_list_add(argv, "-ex");
     dfc_list_add(argv, "run");
+    argv->failed = argv->failed || !name;
+    free(name);
 }
 
 static int start(const struct request *r, const struct dfr_job *job, const char *program)

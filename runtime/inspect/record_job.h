@@ -23,7 +23,7 @@ struct dfr_replay {                     /* df_options.replay */
     uint32_t node;                      /* which this is in the graph of the run */
     bool done, bits;                    /* the job has ended, whatever it returned; all that it made has the recorded bits */
     int code;                           /* what it returned */
-    uint64_t n_elements;                /* that were compared */
+    uint64_t n_outputs, n_elements;     /* that were compared */
     char variant[16];                   /* as in struct dfr_job */
 };
 

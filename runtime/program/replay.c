@@ -131,6 +131,8 @@ static int warn_of_changes(const struct fit *f, const struct df_options *options
         return status;
     if (f->warns && memcmp(f->job->code_hash, f->kernel->code_hash, sizeof f->job->code_hash) != 0)
         dfr_say("warning: the code of kernel '%s' has changed since the job was recorded", kernel);
+    if (f->warns && f->job->has_state)
+        dfr_say("note: the job gets what its node kept by df_state(), %llu bytes; pointers in them lead nowhere", (unsigned long long)f->job->state_bytes);
     for (uint32_t i = 0; i < f->kernel->n_scalars && f->warns; i++) {
         const struct df_kscalar *s = &f->g->kscalars[f->kernel->first_scalar + i];
         const char *name = df_graph_string(f->g, s->name);
@@ -274,9 +276,12 @@ static int tell(const struct dfr_job *job, const struct dfr_replay *replay, int 
     else if (replay->code != DF_OK)
         dfr_say("node '%s', wave %lld, on %s: it %s, as recorded", job->node, (long long)job->wave, where,
                 replay->code == DF_SKIP ? "skips the wave" : "ends the stream");
+    else if (replay->n_outputs == 0)
+        dfr_say("node '%s', wave %lld, on %s: it has no outputs to compare, and does not fail", job->node, (long long)job->wave, where);
     else
-        dfr_say("node '%s', wave %lld, on %s: %s; %llu elements compared", job->node, (long long)job->wave, where,
-                replay->bits ? "the same bits as recorded" : "within the tolerance of what was recorded", (unsigned long long)replay->n_elements);
+        dfr_say("node '%s', wave %lld, on %s: %s; %llu element%s compared", job->node, (long long)job->wave, where,
+                replay->bits ? "the same bits as recorded" : "within the tolerance of what was recorded", (unsigned long long)replay->n_elements,
+                replay->n_elements == 1 ? "" : "s");
     return DF_OK;
 }
 
@@ -308,7 +313,7 @@ int dfr_replay_run(const struct df_graph *g, const struct dfr_command_line *line
             replay.node++;
         status = run_part(job, &parts, &options, values, n, error);
         if (status == DF_OK && !replay.done)
-            status = dfr_error(error, DF_E_REFUSED, "node '%s' was not called", job->node);
+            status = dfr_error(error, DF_E_REFUSED, "node '%s' was not called: an input is empty, or has an extent of 0, which cannot be given", job->node);
         status = tell(job, &replay, status, error);
     }
     dfr_parts_free(&parts);

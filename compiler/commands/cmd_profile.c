@@ -73,8 +73,8 @@ static const struct dfr_option own_options[] = {
     { "--goal", "1%", "how well a mean must be known: half of its 95 % interval", DFR_SET(set_goal, struct request, sampler.goal) },
     { "--max-runs", "1000", "run one variant at most so often", DFR_COUNT(struct request, sampler.max_runs, 1, 10000000) },
     { "--max-time", "2s", "spend at most that time on one variant", DFR_FIELD(SECONDS, struct request, sampler.max_s), .first = true },
-    { "--watchdog", "TIME", "end if one call of a kernel takes longer (ten times --max-time, and at least 5 s); what was "
-      "measured before that is kept", DFR_FIELD(SECONDS, struct request, watchdog_s) },
+    { "--watchdog", "TIME", "end if one call of a kernel takes longer (ten times --max-time, and at least 5 s, or 60 s with "
+      "--device=opencl, whose driver may compile it at its first launch); what was measured before that is kept", DFR_FIELD(SECONDS, struct request, watchdog_s) },
     { "--loaded", NULL, "measure cpu variants three times, each for a third of --max-time: alone; while the other workers "
       "of a run do the same; and while they run STREAM's triad. Sources, sinks and ordered kernels: alone, and "
       "beside the triad, for which the waves run twice. Simulations and gp then know how "

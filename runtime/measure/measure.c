@@ -472,7 +472,7 @@ static int measure(struct dfr_measure *m, const struct dfr_device_ops *ops, stru
     if (status == DF_OK)
         status = dfr_measure_report_begin(m, total, known, error);
     if (status == DF_OK)
-        status = dfr_measure_watch_start(m, error);
+        status = dfr_measure_watch_start(m, ops, error);
     if (status == DF_OK && total > 0) { /* else nothing is measured, and the kernels' effects would be in vain */
         int64_t waves;
         status = run_waves(m, &waves, error);

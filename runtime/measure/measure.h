@@ -35,9 +35,10 @@
  * Cold:     if requested, the device's cache is flushed before each repeated launch, by writing as many bytes as it
  *           has. Otherwise a repetition on a real GPU finds its inputs there as far as they fit.
  * Not run:  variants with a cost clause, and variants that are known already.
- * Limit:    no call may run longer than --watchdog, or else ten times max_s and at least 5 s; in the second flow, ten
- *           times the longest call of the first, if that is more. A watchdog thread enforces that: it writes the
- *           samples known so far and the call in question, and then ends the process through options.expired.
+ * Limit:    no call may run longer than --watchdog, or else ten times max_s and at least 5 s, or 60 s with an OpenCL
+ *           device, whose driver may compile a kernel at its first launch; in the second flow, ten times the longest
+ *           call of the first, if that is more. A watchdog thread enforces that: it writes the samples known so far
+ *           and the call in question, and then ends the process through options.expired.
  * Memory:   is freed on all paths, after failures too.
  * Errors:   the kernel's message, with the node's name; DF_E_IO if results cannot be written.
  *

@@ -74,8 +74,9 @@ static inline const struct df_work *dfr_measure_work(const struct dfr_measure_jo
     return &job->m->graph->works[job->m->graph->nodes[job->job.node].work];
 }
 
-/* Around each call of a kernel, and around nothing else. _start() comes after options and sampler are known. */
-int dfr_measure_watch_start(struct dfr_measure *m, struct df_error *error);
+/* Around each call of a kernel, and around nothing else. _start() comes after options and sampler are known. `ops` NULL: no device takes part. */
+int dfr_measure_watch_start(struct dfr_measure *m, const struct dfr_device_ops *ops, struct df_error *error);
+double dfr_measure_limit_s(const struct dfr_device_ops *ops, double max_s); /* what a call may take without --watchdog */
 /* Calls have taken so long alone, and take longer under load: the limit is at least ten times that from now on, unless --watchdog sets it. */
 void dfr_measure_watch_longer(struct dfr_measure *m, double seconds);
 void dfr_measure_watch_end(struct dfr_measure *m);

@@ -10,6 +10,7 @@
 #include "runtime/measure/measure_impl.h"
 
 #define LEAST_LIMIT_S 5.0
+#define LEAST_OPENCL_S 60.0             /* a driver may compile a kernel at its first launch: PoCL takes seconds for one with many barriers */
 #define LIMIT_TIMES 10
 
 /* Called by the watchdog's thread. Writes what is measured, then says which call takes too long. */
@@ -27,16 +28,20 @@ static void too_long(void *arg)
     pthread_mutex_unlock(&m->lock);
 }
 
-int dfr_measure_watch_start(struct dfr_measure *m, struct df_error *error)
+double dfr_measure_limit_s(const struct dfr_device_ops *ops, double max_s)
+{
+    const double least_s = ops && ops->runs_opencl ? LEAST_OPENCL_S : LEAST_LIMIT_S;
+    return LIMIT_TIMES * max_s > least_s ? LIMIT_TIMES * max_s : least_s;
+}
+
+int dfr_measure_watch_start(struct dfr_measure *m, const struct dfr_device_ops *ops, struct df_error *error)
 {
     int status;
 
     m->run.options.expired = too_long;
     m->run.options.expired_arg = m;
-    if (m->run.options.watchdog_s <= 0) {
-        double limit_s = LIMIT_TIMES * m->sampler.max_s;
-        m->run.options.watchdog_s = limit_s > LEAST_LIMIT_S ? limit_s : LEAST_LIMIT_S;
-    }
+    if (m->run.options.watchdog_s <= 0)
+        m->run.options.watchdog_s = dfr_measure_limit_s(ops, m->sampler.max_s);
     atomic_store(&m->run.outcome.stop, DFR_FINISHED); /* it is no run that could stand still between jobs */
     status = dfr_watchdog_create(&m->run, 2, &m->watchdog, error);
     if (status != DF_OK)

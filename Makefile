@@ -132,7 +132,7 @@ help:
 	@echo 'make check      all tests (installs what is missing); T=name builds for and runs the tests whose name has it in, T==NAME that one; several may be named'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long all tests with what they leave out of make check, and more random graphs, N=1000 of them, also in less GPU memory than they need,'
-	@echo '                graphs of 10^6 nodes, what check-streams-long and check-streams SESSIONS=500 do, every variant of PNG and TIFF, each failure of a device at every call, each failure of a file at every call, more of explain --what-if,'
+	@echo '                graphs of 10^6 nodes, examples-check FULL=1, what check-streams-long and check-streams SESSIONS=500 do, every variant of PNG and TIFF, each failure of a device at every call, each failure of a file at every call, more of explain --what-if,'
 	@echo '                runs that are killed 100 times, and ranks in each way, make gpu-kit with all its steps in an empty root,'
 	@echo '                a job of Slurm that its time limit stops, 100,000 inputs for each of five readers of files (clang), and what a second of waiting costs (less than 10 ms of a core)'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
@@ -411,6 +411,7 @@ check-long: deps
 	@python3 tests/random/streams.py $(BUILDDIR) --programs=$(or $(N),1000) --keep=$(BUILDDIR)/streams-failed
 	@python3 tests/random/streams.py $(BUILDDIR) --sessions=500 --keep=$(BUILDDIR)/streams-failed
 	@python3 tests/random/streams_long.py $(BUILDDIR)
+	@FULL=1 $(MAKE) --no-print-directory examples-check-inner
 	@LARGE=all tests/run.sh $(BUILDDIR) large
 	@DF_FAULTS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) faults
 	@SLOW_S=10 tests/run.sh $(BUILDDIR) wrong

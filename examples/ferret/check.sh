@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Checks ferret: check.sh BUILDDIR OUTDIR. QUICK=1 makes fewer pictures and leaves out most policies, and Python.
+# Checks ferret: check.sh BUILDDIR OUTDIR. QUICK=1 makes fewer pictures and leaves out most policies, and Python; FULL=1 has every policy.
 #   regions, features, distances and the search against check.c: the nearest of all pictures must be found, nine of ten at least
 #   distances against SciPy's linear programming, if it is installed (check.py)
 #   the GPU variants against the CPU's bytes: compiled for the host (kernels/device.h), and run by the emulated GPU
-#   every policy, on CPUs and the emulated GPU, with much and little memory, with 1 and 8 waves in flight: the same index, table and page
+#   policies, on CPUs, the emulated GPU and OpenCL, with much and little memory, with 1 and 8 waves in flight (policies.sh): the same index, table and page
 #   wrong files
 set -u
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2" || exit 1
+# shellcheck source=../policies.sh
+. "$here/../policies.sh"
 dfc=$build/bin/dfc failed=0 count=${COUNT:-400} wanted=${WANTED:-40} optimise=-O2
 [ -z "${QUICK:-}" ] || { count=40 wanted=6 optimise=-O1; }
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db}
-told() { if [ "$1" = 0 ]; then echo "ok $2"; else echo "FAILED $2"; failed=1; fi; }
+verdict() { if [ "$1" = 0 ]; then echo "ok $2"; else echo "FAILED $2"; failed=1; fi; }
 must() { local said; said=$("${@:2}" 2>&1) || { echo "FAILED $1: $said"; exit 1; }; echo "ok $1"; }
 png=$(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng")
 
@@ -20,7 +22,7 @@ must make-synthetic ${CC:-cc} -std=c11 -D_GNU_SOURCE $optimise -o synthetic "$he
 must make-check ${CC:-cc} -std=c11 -D_GNU_SOURCE $optimise -I"$build/include" -o check "$here/check.c" $png -lm
 # shellcheck disable=SC2086
 must make-check-probes ${CC:-cc} -std=c11 -D_GNU_SOURCE $optimise -I"$build/include" -o check_probes "$here/check_probes.c" -lm
-./check_probes; told $? probes
+./check_probes; verdict $? probes
 mkdir -p gpu/kernels; cp "$here"/*.df gpu/; cp "$here"/kernels/* gpu/kernels/
 for file in segment extract rank; do
     echo "#include \"$file.cu\"" >"gpu/kernels/on_host_$file.cpp"
@@ -32,7 +34,7 @@ if [ -n "${QUICK:-}" ]; then            # one program of each; ferret's has all 
     ln -sf index index_gpu; ln -sf ferret ferret_gpu; ln -sf ferret ferret_unfused
 else
     for program in index ferret; do
-        must compile-$program "$dfc" "$here/$program.df" --no-opencl --nvcc=none -w -o $program
+        must compile-$program "$dfc" "$here/$program.df" --nvcc=none -w -o $program
         must compile-$program-with-gpu-variants "$dfc" gpu/$program.df --no-opencl --emu-gpu-code -w -o ${program}_gpu
     done
     must compile-unfused "$dfc" "$here/ferret.df" --no-opencl -O1 --nvcc=none --no-fuse -w -o ferret_unfused     # its tokens are those of every operation
@@ -48,49 +50,42 @@ sizes="--h=96 --w=96"
 must index ./index $sizes --device=none
 # shellcheck disable=SC2086
 must search ./ferret_unfused $sizes --device=none --images=$count --dump='main/segment*' --dump='main/extract*' --dump='main/picture/pack*' --dump-dir=dumps
-./check emd; told $? emd
-for wave in 0 1 2 3 4; do ./check picture "$(sed -n $((wave + 1))p queries.txt)" dumps $wave; told $? "picture $wave"; done
-./check search pictures.ferret ferret.csv dumps; told $? search
+./check emd; verdict $? emd
+for wave in 0 1 2 3 4; do ./check picture "$(sed -n $((wave + 1))p queries.txt)" dumps $wave; verdict $? "picture $wave"; done
+./check search pictures.ferret ferret.csv dumps; verdict $? search
 for wave in 0 1 2 3 4; do                # a picture in the page is the one that was made; a .npy says at byte 8 how long its head is
     dump=dumps/main.picture.pack.png.$wave.npy
     sed -n "s/^<style>[.]q$wave{.*base64,\(.*\))}<\/style>\$/\1/p" ferret.html | base64 -d |
         cmp -s - <(tail -c +$((11 + $(od -An -tu2 -j8 -N2 $dump))) $dump)
-    told $? "page $wave"
+    verdict $? "page $wave"
 done
 if [ -z "${QUICK:-}" ]; then
     for python in python3 /usr/bin/python3; do "$python" -c 'import scipy' 2>/dev/null && break; done
     "$python" "$here/check.py" pictures.ferret ferret.csv dumps
-    case $? in 0) ;; 77) echo 'skipped: python3-scipy is not installed' ;; *) told 1 'linear programming' ;; esac
+    case $? in 0) ;; 77) echo 'skipped: python3-scipy is not installed' ;; *) verdict 1 'linear programming' ;; esac
 fi
 
 # ---- same bits ----
 cp pictures.ferret want.ferret; cp ferret.csv want.csv; cp ferret.html want.html
-run() { # NAME INDEX FERRET OPTION…: all three files are those of the first run
-    local name=$1 index=$2 ferret=$3; shift 3
+made() { # INDEX FERRET OPTION…: all three files are those of the first run
+    local index=$1 ferret=$2; shift 2
     rm -f pictures.ferret ferret.csv ferret.html
     # shellcheck disable=SC2086
-    if timeout 120 $index $sizes "$@" >log 2>&1 && timeout 120 $ferret $sizes --images=$count "$@" >log 2>&1 &&
-        cmp -s pictures.ferret want.ferret && cmp -s ferret.csv want.csv && cmp -s ferret.html want.html && ! grep -q 'runs on the CPU' log; then told 0 "$name"
-    else told 1 "$name: $(tail -n 2 log | tr '\n' ' ')"; fi
+    timeout 120 $index $sizes "$@" && timeout 120 $ferret $sizes --images=$count "$@" && cmp pictures.ferret want.ferret && cmp ferret.csv want.csv && cmp ferret.html want.html
 }
-little=$((count * 720 + 40960))          # what `distances` needs: the features of all pictures that are stored, and some pages
-[ $little -ge 112960 ] || little=112960  # what the regions of a picture need
+run() { # NAME INDEX FERRET OPTION…
+    if made "${@:2}" >log 2>&1 && ! grep -q 'runs on the CPU' log; then verdict 0 "$1"; else verdict 1 "$1: $(tail -n 2 log | tr '\n' ' ')"; fi
+}
 [ -n "${QUICK:-}" ] || run gpu-variants ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu
 [ -n "${QUICK:-}" ] || for order in 1 -1; do    # eight items a work-group, in both orders: none reads what another wrote in the phase
     must compile-with-items-$order "$dfc" gpu/ferret.df --no-opencl -O1 --emu-gpu-code --cflags=-DDF_RACES=$order -w -o ferret_items
     run gpu-variants-of-items-$order ./index_gpu ./ferret_items --device=emu --policy=all-gpu
 done
-run gpu-variants-little-memory ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu --gpu-mem=$little --gpu-jobs=1
-policies='eager ddfcfs ddwrr random ws dmda dmdas dmdar heft peft pats padas pams gp-thesis gp all-cpu'
-[ -z "${QUICK:-}" ] || policies=gp
-inflight='1 8'; [ -z "${QUICK:-}" ] || inflight=8
-for policy in $policies; do
-    for waves in $inflight; do
-        [ -n "${QUICK:-}" ] || run "cpu-$policy-$waves" ./index ./ferret --device=none --policy=$policy --inflight=$waves
-        [ -n "${QUICK:-}" ] || run "emu-$policy-$waves" ./index ./ferret --device=emu --emu-check=off --policy=$policy --inflight=$waves
-        run "emu-little-$policy-$waves" ./index ./ferret --device=emu --emu-check=off --policy=$policy --inflight=$waves --gpu-mem=$little
-    done
-done
+try() { made ./index ./ferret "$@"; }
+from=4096; [ -z "${QUICK:-}" ] || from=100000                # nearer, so that fewer runs say what they lack
+least_memory try emu $from
+run gpu-variants-little-memory ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu --gpu-mem="$least" --gpu-jobs=1
+everywhere ferret try "${QUICK:+$least}"
 run one-worker ./index ./ferret --device=none --workers=1
 
 # ---- wrong files ----
@@ -98,7 +93,7 @@ refused() { # NAME TEXT COMMAND…: it fails with that text, and writes nothing
     local name=$1 text=$2; shift 2
     rm -f no.ferret no.csv no.html
     "$@" >log 2>&1; local status=$?
-    [ $status = 1 ] && grep -qE "$text" log && [ ! -e no.ferret ] && [ ! -e no.csv ] && [ ! -e no.html ]; told $? "$name"
+    [ $status = 1 ] && grep -qE "$text" log && [ ! -e no.ferret ] && [ ! -e no.csv ] && [ ! -e no.html ]; verdict $? "$name"
 }
 looks() { local index=$1; shift; ./ferret $sizes --table=no.csv --page=no.html --index="$index" "$@"; }
 bytes=$(stat -c %s want.ferret)

@@ -25,6 +25,20 @@ for options in '--device=none --workers=2' '--device=emu --emu-all --policy=rand
     # shellcheck disable=SC2086
     ./std $options >got; sort got >got.sorted; same "std ${options#--device=}" want got.sorted
 done
+# On OpenCL's device, alone, with more workers and beside the emulated GPU, with all and the least memory. check.sh has all policies, and the other examples.
+if have_opencl opencl; then
+    export POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable   # kernels are compiled in less time
+    try() { ./std "$@" >got && sort got | cmp - want; }
+    verdict() { if [ "$1" = 0 ]; then pass "$2"; else fail "$2" "$(cat run.log)"; fi; }
+    dfc=$DFC places=() policies=(eager ws dmda gp pams all-gpu)
+    . "$DF_SOURCE/examples/policies.sh"
+    opencl_places std try 4096
+    for i in "${!places[@]}"; do
+        # shellcheck disable=SC2086
+        check "std --policy=${policies[i]} ${places[i]}" try --policy=${policies[i]} ${places[i]}
+    done
+    if [ ${#places[@]} = 6 ]; then pass opencl-places; else fail opencl-places "${places[*]}"; fi
+fi
 check std-right python3 "$matrix/check.py" std.df got
 expect generate-std-costs 2 '[-]-costs, --titan and --std exclude each other' ./generate --costs --std
 expect generate-titan-costs 2 '[-]-costs, --titan and --std exclude each other' ./generate --costs --titan

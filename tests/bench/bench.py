@@ -19,7 +19,7 @@ COLUMNS = ["part", "shape", "unit", "system", "ours", "cpu_over_wall", "peer", "
            "their_clean"]
 CLEAN = 0.9
 STEADY = {"", "bytes", "MiB", "ms of cores", "s of a core"}
-PACKAGES = ["libtbb-dev", "libgomp1", "libstarpu-dev", "libck-dev", "libmetis-dev"]
+PACKAGES = ["libtbb-dev", "libgomp1", "libstarpu-dev", "pocl-opencl-icd", "libck-dev", "libmetis-dev"]
 
 
 def read(*path):
@@ -39,10 +39,10 @@ def row(part, shape, unit, ours, peer=None):
     return dict(zip(COLUMNS, [part, shape, unit, name, figure, share, theirs[0], theirs[1], theirs[2], ratio, runs, clean, theirs[4]]))
 
 
-def of_dispatch(out):
+def of_dispatch(out, *names):
     """{shape and nodes: {threads: {system: its figures}}}, and a list of what a run of ours takes in memory."""
     found, sizes = {}, []
-    for name in ("dispatch.csv", "work.csv", "million.csv", "session.csv", "session-work.csv"):
+    for name in names or ("dispatch.csv", "work.csv", "million.csv", "session.csv", "session-work.csv"):
         for r in read(out, name):
             work, threads = int(r["work_ns"]), int(r["threads"])
             shape = f"{r['shape']}, {int(r['nodes']):,} nodes" + (f" of {work} ns, at best {work / threads:.0f}" if work else "")
@@ -53,16 +53,16 @@ def of_dispatch(out):
     return found, sizes
 
 
-PEERS = ["oneTBB", "Taskflow", "OpenMP", "StarPU"]
+PEERS = ["oneTBB", "Taskflow", "OpenMP", "OpenCL", "OpenCL+finish", "StarPU"]
 
 
 def workers(n):
     return f"{n} worker" + "s" * (n > 1)
 
 
-def dispatch(out):
+def dispatch(out, part="dispatch", *names):
     """For the first of our policies a row beside each peer, for the others beside the first peer."""
-    found, sizes = of_dispatch(out)
+    found, sizes = of_dispatch(out, *names)
     rows = []
     for shape, by_threads in found.items():
         for threads, systems in by_threads.items():
@@ -70,8 +70,12 @@ def dispatch(out):
             for k, ours in enumerate(s for name, s in systems.items() if name not in PEERS):
                 some = beside if k == 0 else beside[:1]
                 label = f"{shape}, {workers(threads)}"
-                rows += [row("dispatch", label, "ns/node", ours, p) for p in some] or [row("dispatch", label, "ns/node", ours)]
+                rows += [row(part, label, "ns/node", ours, p) for p in some] or [row(part, label, "ns/node", ours)]
     return rows + sizes
+
+
+def opencl(out):
+    return dispatch(out, "OpenCL", "opencl.csv")
 
 
 def dispatch_table(out):
@@ -213,7 +217,7 @@ HEAD = ["part", "shape", "unit", "ours", "figure", "cpu/wall", "peer", "theirs",
 def picture(rows):
     """A line for each figure of ours, a mark for each peer at its ratio; the peers left of 1 are ahead. A bound is no peer."""
     def line_of(r):
-        which = f", {r['system']}" if r["part"] == "dispatch" else ""
+        which = f", {r['system']}" if r["part"] in ("dispatch", "OpenCL") else ""
         return f"{r['part']}: {r['shape']}{which}" + (f" ({r['unit']})" if r["unit"] else "")
 
     def peer_of(r):
@@ -280,7 +284,7 @@ def update(page, out, rows, ending):
     """The tables that a reader of the page wants, and the plot beside it."""
     with open(page) as f:
         text = f.read()
-    others = [r for r in rows if not (r["part"] == "dispatch" and r["unit"] == "ns/node") and "GPU" not in r["part"]]
+    others = [r for r in rows if not (r["part"] == "dispatch" and r["unit"] == "ns/node") and "GPU" not in r["part"] and r["part"] != "OpenCL"]
     content = "\n\n".join([dispatch_table(out), table(HEAD, map(cells, others)), "\n".join("    " + line for line in ending)])
     text, n = re.subn(r"(<!-- bench -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}\n{content}\n\n{m[2]}", text, flags=re.S)
     if n != 1:
@@ -295,7 +299,7 @@ def main():
     if len(sys.argv) not in (2, 3):
         sys.exit("usage: bench.py OUT [PAGE.md]")
     out = sys.argv[1]
-    rows = [r for part in (dispatch, queue, plan, memory, large, endtoend, starpu, gpu) for r in part(out)]
+    rows = [r for part in (dispatch, queue, plan, memory, large, endtoend, starpu, opencl, gpu) for r in part(out)]
     skipped = []
     if os.path.exists(os.path.join(out, "skipped.txt")):
         with open(os.path.join(out, "skipped.txt")) as f:

@@ -10,6 +10,8 @@
  *   dispatch turns NS
  *
  * prints how many turns of the kernels' loop take so long.
+ *
+ * Compiled with -DON_OPENCL the nodes run on the first OpenCL device (opencl_node.h), and one more on the CPU reads the last one's value, which is what is checked.
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -19,12 +21,61 @@
 #include <df.h>
 
 #include "shapes.h"
+#ifdef ON_OPENCL
+#include <df_opencl.h>
+#include "opencl_node.h"
+#endif
 
 #define EXPECTED_S 1e-6                 /* of each job: short, with work or without */
 
+#ifdef ON_OPENCL
+enum { on_opencl = 1 };
+#else
+enum { on_opencl = 0 };
+#endif
 static uint64_t turns;
 static bool in_calls;
 
+static uint32_t sum;                    /* of a run before those that are measured */
+
+#ifdef ON_OPENCL
+static int launch_node(struct df_call *call, void *stream, unsigned n_in, void *const *ports)
+{
+    static const uint32_t one[3] = {1, 1, 1};
+    uint32_t wave = (uint32_t)df_wave(call) + 1;
+    struct df_cl_arg args[4] = {{.value = &wave, .bytes = sizeof wave}};
+    for (unsigned i = 0; i <= n_in; i++)
+        args[i + 1] = (struct df_cl_arg){.port = ports[i], .bytes = sizeof(uint32_t)};
+    return df_cl_launch(call, stream, opencl_node_names[n_in], one, one, args, n_in + 2);
+}
+
+#define LAUNCH_NODE(n)                                                                                                 \
+    static int launch_node_##n(struct df_call *call, void *stream, const size_t *dims, void *const *ports,             \
+                               const union df_scalar *scalars)                                                         \
+    {                                                                                                                  \
+        (void)dims, (void)scalars;                                                                                     \
+        return launch_node(call, stream, n, ports);                                                                    \
+    }
+LAUNCH_NODE(0)
+LAUNCH_NODE(1)
+LAUNCH_NODE(2)
+
+static struct df_functions functions_of(unsigned n_in, bool checking)
+{
+    static df_function *const launches[] = {launch_node_0, launch_node_1, launch_node_2};
+    static const struct df_cl_source source = {.name = "opencl_node.h", .text = opencl_node_text, .bytes = sizeof opencl_node_text - 1};
+    (void)checking;
+    return (struct df_functions){.opencl = launches[n_in], .opencl_source = &source};
+}
+
+static int kernel_last(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                       const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)dims, (void)scalars;
+    sum += *(uint32_t *)ports[0];
+    return DF_OK;
+}
+#else
 static int kernel_empty(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                         const union df_scalar *scalars)
 {
@@ -40,10 +91,8 @@ static int kernel_work(struct df_call *call, void *stream, const size_t *dims, v
     return DF_OK;
 }
 
-/* For a run before those that are measured: a node gives one more than the sum of what it reads, times the number of
+/* A node gives one more than the sum of what it reads, times the number of
  * the wave, so that what an earlier wave left in a token counts as wrong. */
-static uint32_t sum;
-
 static int kernel_check(struct df_call *call, unsigned n_in, void *const *ports)
 {
     uint32_t value = (uint32_t)df_wave(call) + 1;
@@ -65,6 +114,13 @@ KERNEL_CHECK(0)
 KERNEL_CHECK(1)
 KERNEL_CHECK(2)
 
+static struct df_functions functions_of(unsigned n_in, bool checking)
+{
+    static df_function *const checks[] = {kernel_check_0, kernel_check_1, kernel_check_2};
+    return (struct df_functions){.cpu = checking ? checks[n_in] : turns ? kernel_work : kernel_empty};
+}
+#endif
+
 static void must(int status, const struct df_error *error)
 {
     if (status != DF_OK) {
@@ -80,7 +136,6 @@ struct making {
 
 static uint32_t make_kernel(struct df_builder *b, unsigned n_in, bool checking)
 {
-    static df_function *const checks[] = {kernel_check_0, kernel_check_1, kernel_check_2};
     static const char *const names[] = {"p0", "p1", "p2"};
     struct df_port_desc ports[3];
     struct df_error error;
@@ -89,8 +144,7 @@ static uint32_t make_kernel(struct df_builder *b, unsigned n_in, bool checking)
     for (unsigned i = 0; i <= n_in; i++)
         ports[i] = (struct df_port_desc){names[i], i < n_in ? DF_IN : DF_OUT, DF_I32, 1};
     snprintf(name, sizeof name, "k%u", n_in);
-    struct df_kernel_desc desc = {.name = name, .n_ports = n_in + 1, .ports = ports,
-                                  .functions = {.cpu = checking ? checks[n_in] : turns ? kernel_work : kernel_empty}};
+    struct df_kernel_desc desc = {.name = name, .n_ports = n_in + 1, .ports = ports, .functions = functions_of(n_in, checking)};
     must(df_builder_kernel(b, &desc, &id, &error), &error);
     return id;
 }
@@ -122,6 +176,14 @@ static struct df_graph *build(const char *shape, uint32_t n, bool checking)
         m.kernels[i] = make_kernel(m.builder, i, checking);
     must(df_builder_cost(m.builder, DF_CLASS_CPU, EXPECTED_S, &error), &error);
     shape_build(shape, n, add_node, add_arc, &m);
+#ifdef ON_OPENCL
+    static const struct df_port_desc last_port = {"v", DF_IN, DF_I32, 1};
+    const struct df_kernel_desc last = {.name = "last", .n_ports = 1, .ports = &last_port, .functions = {.cpu = kernel_last}};
+    uint32_t kernel, node;
+    must(df_builder_kernel(m.builder, &last, &kernel, &error), &error);
+    must(df_builder_node(m.builder, kernel, NULL, &(const uint64_t[DF_MAX_RANK]){1}, NULL, &node, &error), &error);
+    must(df_builder_connect(m.builder, shape_nodes(shape, n) - 1, 0, node, 0, &error), &error);
+#endif
     must(df_builder_finish(m.builder, &graph, &error), &error);
     df_builder_free(m.builder);
     return graph;
@@ -138,7 +200,8 @@ static void check(const char *shape, uint32_t n, const struct df_options *option
     must(shape_check_build(&wanted, shape, n) ? DF_OK : DF_E_MEMORY, &(struct df_error){"no memory"});
     must(df_run_start(graph, options, &run, &error), &error);
     must(df_run_wait(run, NULL, &error), &error);
-    if (sum != waves * (waves + 1) / 2 * shape_check_sum(&wanted))
+    uint32_t all = shape_check_sum(&wanted), last = wanted.value[wanted.n - 1];
+    if (sum != waves * (waves + 1) / 2 * (on_opencl ? last : all))
         must(DF_FAILED, &(struct df_error){"a node ran too early, twice or not at all"});
     df_graph_free(graph);
     shape_check_free(&wanted);
@@ -232,11 +295,9 @@ int main(int argc, char **argv)
     struct df_graph *graph = build(argv[1], n, false);
     df_options_default(&options);
     set_policy(&options, argv[6]);
-    options.device = DF_DEVICE_NONE;
+    options.device = on_opencl ? DF_DEVICE_OPENCL : DF_DEVICE_NONE;
     options.workers = (unsigned)atoi(argv[3]);
-    options.waves =
-        n > 200000 ? 1
-                   : 5; /* as long as a wave of a slower system: a core is lost less often, and starting counts less */
+    options.waves = n > 200000 ? 1 : SHAPE_WAVES;
     options.inflight = 1;
     check(argv[1], n, &options);
     if (in_calls)
@@ -250,7 +311,7 @@ int main(int argc, char **argv)
         bytes = allocated_bytes() - before;
         must(df_run_wait(run, &stats, &error), &error);
         double wall = shape_seconds(CLOCK_MONOTONIC) - begin, cpu = shape_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin;
-        if (stats.jobs != (uint64_t)shape_nodes(argv[1], n) * (uint64_t)options.waves)
+        if (stats.jobs != (uint64_t)(shape_nodes(argv[1], n) + on_opencl) * (uint64_t)options.waves)
             must(DF_FAILED, &(struct df_error){"not all jobs ran"});
         shape_runs_add(&found, stats.makespan_s * 1e9 / (double)stats.jobs, cpu / wall);
     }

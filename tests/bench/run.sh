@@ -2,7 +2,7 @@
 # Figures of this machine beside those of its peers: bench/run.sh BUILDDIR [OUT]. Each part leaves CSV in OUT (BUILDDIR/bench); bench.py puts
 # them into one table, bench.csv, bench.md and bench.svg.
 #   QUICK=1         shorter runs, in all less than a minute on an idle machine; without it about three, twice that on a busy one
-#   PARTS="…"       of dispatch work million session queue plan memory large endtoend starpu gpu: these alone
+#   PARTS="…"       of dispatch work million session opencl queue plan memory large endtoend starpu gpu: these alone
 #   POLICIES="…"    ours in the parts dispatch and work: what a run without --policy gets (`default`), the same with a trace, and some
 #                   policies that are asked for
 #   LIMIT_S=N       no part gets longer than that
@@ -13,7 +13,7 @@
 set -uo pipefail
 build=$(realpath "$1") && mkdir -p "${2:-$build/bench}" && out=$(realpath "${2:-$build/bench}") || exit 2
 cd "$(dirname "$0")/../.." || exit 1
-parts=${PARTS:-dispatch work million session queue plan memory large endtoend starpu gpu} failed=0
+parts=${PARTS:-dispatch work million session opencl queue plan memory large endtoend starpu gpu} failed=0
 export DFC_PROFILE=$out/profile.db OPENBLAS_NUM_THREADS=1 CCACHE_DISABLE=1
 rm -f "$out"/*.csv "$out"/*.log "$out/skipped.txt" "$out/scale.md" "$out/starpu/starpu.csv"
 cut -d' ' -f1-3 /proc/loadavg >"$out/load.txt"
@@ -56,6 +56,12 @@ session() { # CSV WORK_NS SHAPES: calls of a session; each is a wave of a graph 
 export -f session
 part session 120 'calls of a session, 20 nodes' bash -c 'session session.csv 0 "chain tree pair" "$1" && session session-work.csv 50000 pair "$1"' - \
     "$(pick 5 1)"
+opencl() { # nodes that are launched on a device
+    if ! "$build/bin/dfc" doctor --quick | grep -q '^  ok .* OpenCL '; then echo "skip dispatch on OpenCL: there is no device"; return; fi
+    DEVICE=opencl CSV=opencl.csv NODES=1000 WORKERS=1 SHAPES="chain wavefront" POLICIES="all-gpu default" PEERS="OpenCL StarPU" ROUNDS=$1 bash tests/bench/dispatch.sh "$build" "$out"
+}
+export -f opencl
+part opencl 180 'dispatch on an OpenCL device' bash -c 'opencl "$1"' - "$(pick 5 1)"
 part queue 60 "the job queue beside Concurrency Kit's" bash -c 'csv "$out/queue.csv" bash tests/bench/queue.sh "$build" "$out" --csv "$@"' - \
     --runs="$(pick 301 51)"
 # shellcheck disable=SC2046

@@ -75,6 +75,9 @@ static inline void shape_build(const char *shape, uint32_t n, shape_add_node *no
     }
 }
 
+/* Waves of a run: as long as a wave of a slower system, so a core is lost less often, and starting counts less. */
+enum { SHAPE_WAVES = 5 };
+
 /* A small graph runs so many times between two looks at the clock. */
 static inline int shape_calls(uint32_t n, uint64_t turns)
 {

@@ -17,6 +17,7 @@ made() { # DIR: files as the parts leave them
     mkdir -p "$1/starpu"
     printf '%s\n' $columns chain,1,oneTBB,10000,0,50,1.00,,,5,5 chain,1,OpenMP,10000,0,200,0.30,,,5,0 chain,1,ws,10000,0,10,1.00,60,5.00,5,4 \
         chain,1,all-cpu,10000,0,2,1.00,60,25.00,5,4 >"$1/dispatch.csv"
+    printf '%s\n' $columns chain,1,StarPU,1000,0,90000,0.50,,,5,0 chain,1,OpenCL,1000,0,2000,1.00,,,5,5 chain,1,all-gpu,1000,0,8000,1.00,,,5,5 >"$1/opencl.csv"
     printf '%s\n' row,ours_ns,cpu/wall,ck_ns,cpu/wall,ratio,runs,clean pairs,20,1.00,30,1.00,0.5,9,4 >"$1/queue.csv"
     printf '%s\n' '| nodes | policy | x | planning | share |' '|---|---|---|---|---|' '| 1,000 | `gp` | 1.01 | 100 ms | 1.00 |' \
         '| 1,000 | `gp-thesis` | 2.02 | 50 ms | 0.50 |' >"$1/scale.md"
@@ -25,10 +26,11 @@ made() { # DIR: files as the parts leave them
     printf '%s\n' 'skip dispatch beside StarPU: libstarpu-dev is not installed' >"$1/skipped.txt"
 }
 made good; n=0
-expect table 0 '^12 rows, 1 skipped$' python3 "$bench/bench.py" good
+expect table 0 '^14 rows, 1 skipped$' python3 "$bench/bench.py" good
 for line in 'dispatch | chain, 10,000 nodes, 1 worker | ns/node | ws | 10 | 1.00 | oneTBB | 50 | 1.00 | 5 | 4 of 5' \
             'dispatch | chain, 10,000 nodes, 1 worker | ns/node | ws | 10 | 1.00 | OpenMP | 200 | 0.30 | ~20 | 4 of 5' \
             'dispatch | chain, 10,000 nodes, 1 worker | ns/node | all-cpu | 2 | 1.00 | oneTBB | 50 | 1.00 | 25 | 4 of 5' \
+            'OpenCL | chain, 1,000 nodes, 1 worker | ns/node | all-gpu | 8,000 | 1.00 | OpenCL | 2,000 | 1.00 | 0.25 | 5 of 5' \
             "dispatch | chain, 10,000 nodes, a run's memory | bytes/node | ws | 60 | 1.00 |  |  |  |  | 4 of 5" \
             'queue | pairs | ns/item | ours | 20 | 1.00 | ck_fifo_mpmc | 30 | 1.00 | 2 | 4 of 9' \
             'plan | layered, 1,000 nodes: planning | ms | gp | 100 | 1.00 | METIS alone | 50 | 0.50 | ~0.5 | 3 of 3' \
@@ -81,6 +83,14 @@ expect no-peers 0 '^1 programs run, 3 skipped' env PATH="$PWD/nothing:$PATH" CXX
 # What a turn of editing costs is asked of a graph, which finds its spots.
 expect edits-graph 0 '^88 spots, 2400 pixels, mean 0\.1947, most 0\.5296$' "$DFC" run "$bench/edits/spots.df" --nvcc=none
 long || return 0
+
+# Nodes on an OpenCL device: rows of all that are installed, and each program finds the value of the last node.
+if have_opencl dispatch-opencl; then
+    DEVICE=opencl NODES=60 WORKERS=1 SHAPES=wavefront ROUNDS=1 POLICIES="all-gpu default" bash "$bench/dispatch.sh" "$DF_BUILD" opencl >out 2>&1 || fail dispatch-opencl "$(tail -n 3 out)"
+    n=$(awk -F, 'NR > 1 && $6 > 0 { print $3 }' opencl/dispatch.csv | tr '\n' ' ') missing=$(grep -o '^skip dispatch beside [A-Za-z]*' out)
+    case $n:$missing in *'all-gpu default :') [[ $n = 'StarPU OpenCL OpenCL+finish '* ]] ;; *StarPU) [[ $n = 'OpenCL OpenCL+finish all-gpu'* ]] ;; *) [ -n "$missing" ] ;; esac &&
+        pass dispatch-opencl || fail dispatch-opencl "$n: $(tail -n 3 out)"
+fi
 
 # Tiles on one worker and two.
 expect two-workers 0 '^2 tiles of 256: one worker [0-9.]+ ms, two [0-9.]+ ms, [0-9.]+ times as quick' python3 "$bench/two_workers.py" "$DF_BUILD" two --turns=1 \

@@ -55,7 +55,6 @@ static bool has_gpu_variants(const struct dfr_device_ops *ops, const struct df_g
     return false;
 }
 
-/* Loads the program's code to a device. A device that does not take it is left out, unless it was named. */
 /* Has another back end given this device already? */
 static bool is_taken(const struct dfr_devices *chosen, const struct dfr_device_ops *ops, uint32_t number, struct df_error *why)
 {
@@ -72,6 +71,7 @@ static bool is_taken(const struct dfr_devices *chosen, const struct dfr_device_o
     return false;
 }
 
+/* Loads the program's code to a device. A device that does not take it is left out, unless it was named. */
 static int take(struct dfr_devices *chosen, const struct dfr_device_ops *ops, uint32_t number, uint32_t index, const struct df_options *options,
                 const struct df_graph *graph, struct df_error *error)
 {
@@ -119,7 +119,7 @@ int dfr_devices_choose(const struct dfr_back_ends *ends, const struct df_options
         for (uint32_t i = 0; i < present[k] && status == DF_OK; i++, index++)
             if (chosen->n < most && (!some || (index < 64 && named >> index & 1) || has_name(options->gpu_names, ends->ops[k], i)))
                 status = take(chosen, ends->ops[k], i, index, options, graph, error);
-    for (uint32_t k = 0; k < ends->n && options->also && !some && status == DF_OK; k++) {
+    for (uint32_t k = 0; k < ends->n && options->also && !some && chosen->n < most && status == DF_OK; k++) {
         bool has = false;
         for (uint32_t i = 0; i < chosen->n; i++)
             has |= chosen->of[i].ops == ends->ops[k];

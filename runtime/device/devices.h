@@ -41,7 +41,7 @@ static inline bool dfr_devices_named(const struct df_options *options)
 }
 
 /* Chooses at most `most` devices: those that the options name or, if they name none, all that can run the program. The program's code is loaded to them. A
- * device that two back ends have is taken of the first. If options->also names further kinds, each kind must give one.
+ * device that two back ends have is taken of the first. If options->also names further kinds, each kind must give one, unless `most` are chosen before.
  * n_emulated: how many devices there are to be with the emulator's, which has at least one; 0: as many as it says. DF_OK with n 0: none can, and left_out says why. DF_E_DEVICE: one that was named is
  * not there, or cannot run the program. */
 int dfr_devices_choose(const struct dfr_back_ends *ends, const struct df_options *options, const struct df_graph *graph,

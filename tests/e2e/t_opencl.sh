@@ -64,6 +64,7 @@ if [ "${opencl_jobs:-0}" -gt 0 ]; then pass both-opencl-works; else fail both-op
 ./flow --device=emu,opencl --policy=all-gpu --waves=20 --gpu-mem=48KiB >out; same both-little-memory out expected
 ./flow --device=emu,opencl --gpus=emu0 --policy=all-gpu --waves=20 --stats >out 2>stats; same both-one-named out expected
 expect both-named 0 '^emu0 +[1-9][0-9]+ ' cat stats
+expect both-variants 0 'jobs of 4 kernels agree' ./flow --device=emu,opencl --check=variants --waves=2   # on the first of them
 expect both-misnamed 1 'error: there is no device cuda0 here$' ./flow --device=emu,opencl --gpus=cuda0
 expect both-no-driver 1 'error: no opencl device: libOpenCL finds no driver' env OCL_ICD_VENDORS="$PWD/drivers" ./flow --device=emu,opencl
 expect both-no-code 1 'error: no OpenCL device: this program has no OpenCL code$' ./none --device=emu,opencl

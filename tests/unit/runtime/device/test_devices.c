@@ -118,6 +118,8 @@ static void several(void **state)
     assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
     assert_int_equal(chosen.n, 3);
     assert_int_equal(chosen.of[2].index, 2);
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, 1, &chosen, &error), DF_OK); /* the other kind's are not looked at */
+    assert_int_equal(chosen.n, 1);
     refused = 0;
     assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
     assert_int_equal(chosen.n, 2);

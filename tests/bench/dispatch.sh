@@ -17,7 +17,7 @@ rounds=${ROUNDS:-5} nodes=${NODES:-10000} workers=${WORKERS:-1 2} policies=${POL
 shapes=${SHAPES:-chain tree wavefront independent random}
 export DISPATCH_TRACE=$out/dispatch-trace.json
 export STARPU_HOME=$out STARPU_SILENT=1 STARPU_HOSTNAME=here STARPU_OPENCL_ON_CPUS=1
-runs=39; [ "$nodes" -le 100000 ] || runs=5
+runs=39; [ -z "${DEVICE:-}" ] || runs=9; [ "$nodes" -le 100000 ] || runs=5
 
 ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 ${DEVICE:+-DON_OPENCL} -I"$build/include" -o "$out/dispatch" tests/bench/dispatch.c "$build/lib/libdf.a" -lhwloc -lm -ldl -lrt -pthread
 peers=() skipped=0; [ -n "${PEERS+set}" ] || PEERS=$([ -n "${DEVICE:-}" ] && echo OpenCL StarPU || echo oneTBB OpenMP StarPU)

@@ -61,7 +61,7 @@ opencl() { # nodes that are launched on a device
     DEVICE=opencl CSV=opencl.csv NODES=1000 WORKERS=1 SHAPES="chain wavefront" POLICIES="all-gpu default" PEERS="OpenCL StarPU" ROUNDS=$1 bash tests/bench/dispatch.sh "$build" "$out"
 }
 export -f opencl
-part opencl 180 'dispatch on an OpenCL device' bash -c 'opencl "$1"' - "$(pick 5 1)"
+part opencl 240 'dispatch on an OpenCL device' bash -c 'opencl "$1"' - "$(pick 5 1)"
 part queue 60 "the job queue beside Concurrency Kit's" bash -c 'csv "$out/queue.csv" bash tests/bench/queue.sh "$build" "$out" --csv "$@"' - \
     --runs="$(pick 301 51)"
 # shellcheck disable=SC2046

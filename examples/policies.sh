@@ -14,6 +14,7 @@ least_memory() {
 }
 
 # opencl_places NAME TRY EMULATED [FROM]: adds to the array $places those with OpenCL's device, or says why there is none. EMULATED: the least memory of the emulated GPU.
+# A program without OpenCL code fails, unless NO_OPENCL=1 says that it has none.
 opencl_places() {
     if ! "$dfc" doctor --quick | grep -q '^  ok .* OpenCL '; then echo "left out: $1 on OpenCL: there is no device"
     elif "$2" --device=opencl >run.out 2>run.log; then
@@ -21,7 +22,7 @@ opencl_places() {
         places+=('--device=opencl --workers=1' "--device=opencl --workers=1 --gpu-mem=$least" '--device=opencl --workers=3' "--device=opencl --workers=3 --gpu-mem=$least")
         least_memory "$2" emu,opencl $(($3 > least ? $3 : least))
         places+=(--device=emu,opencl "--device=emu,opencl --gpu-mem=$least")
-    elif grep -q 'this program has no OpenCL code' run.log; then echo "left out: $1 on OpenCL: it has no OpenCL code"
+    elif [ "${NO_OPENCL-}" ] && grep -q 'this program has no OpenCL code' run.log; then echo "left out: $1 on OpenCL: it has no OpenCL code"
     else verdict 1 "$1 on OpenCL: $(cat run.log)"; fi
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "compiler/build/identity.h"
+#include "runtime/base/cache_folder.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/output.h"
 
@@ -20,7 +21,7 @@
 const uint64_t DFC_CACHE_MOST_BYTES[DFC_CACHE_KINDS] = { UINT64_C(384) << 20, UINT64_C(128) << 20 };
 static const char *const endings[DFC_CACHE_KINDS] = { ".o", ".program" };
 static const char *const added[DFC_CACHE_KINDS] = { "added-objects", "added-programs" };
-enum { KEY_LETTERS = 16, NAME_ROOM = 40, LEFT_AFTER_S = 3600, TICK_NS = 20000000, SLACK = 8, COUNT_UNIT = 1024 };
+enum { NAME_ROOM = 40, LEFT_AFTER_S = 3600, TICK_NS = 20000000, SLACK = 8, COUNT_UNIT = 1024 };
 
 /* ---- the folder ---- */
 
@@ -227,20 +228,12 @@ static bool write_record(FILE *out, const void *arg)
     return true;
 }
 
-/* Opens the folder of an entry; -1 on failure. */
-static int open_folder(const char *entry)
-{
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(entry, '/') - entry), entry);
-    return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
 /* Counts the file as added: its counter grows by a byte for each COUNT_UNIT bytes. Appending needs no lock, and leaves a valid count if the process is killed. */
 static void count_added(const struct dfc_cache_file *file)
 {
     static const char zeros[1 << 12];
     struct stat info;
-    const int folder = open_folder(file->entry), counter = folder < 0 ? -1 : openat(folder, added[file->kind], O_WRONLY | O_APPEND | O_CLOEXEC);
+    const int folder = dfr_cache_open(file->entry), counter = folder < 0 ? -1 : openat(folder, added[file->kind], O_WRONLY | O_APPEND | O_CLOEXEC);
     if (counter >= 0 && stat(file->path, &info) == 0)
         for (uint64_t left = (uint64_t)info.st_size / COUNT_UNIT + 1; left;) {
             const ssize_t n = write(counter, zeros, left < sizeof zeros ? left : sizeof zeros);
@@ -266,84 +259,31 @@ void dfc_cache_put(const struct dfc_cache_file *file, const struct dfc_list *fil
 
 /* ---- the bound ---- */
 
-struct kept {
-    char name[NAME_ROOM];
-    uint64_t bytes;
-    struct timespec used;
-};
-
-static int by_last_use(const void *a, const void *b)
-{
-    const struct kept *x = a, *y = b;
-    if (x->used.tv_sec != y->used.tv_sec)
-        return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
-    return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
-}
-
-static bool has_ending(const char *name, const char *ending)
-{
-    return strlen(name) == KEY_LETTERS + strlen(ending) && strcmp(name + KEY_LETTERS, ending) == 0;
-}
-
-/* Lists the files of one kind, in the order in which they were used. */
-static void list_kept(DIR *dir, enum dfc_cache_kind kind, struct dfr_array *kept, uint64_t *sum)
-{
-    struct stat info;
-    rewinddir(dir);
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        if (!has_ending(entry->d_name, endings[kind]) || fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-            continue;
-        struct kept *one = dfr_array_add(kept, sizeof *one, 1);
-        if (!one)
-            return;
-        one->bytes = (uint64_t)info.st_size;
-        one->used = info.st_mtim;
-        snprintf(one->name, sizeof one->name, "%s", entry->d_name);
-        *sum += one->bytes;
-    }
-    if (kept->n)
-        qsort(kept->items, kept->n, sizeof(struct kept), by_last_use);
-}
-
-static void trim_kind(DIR *dir, enum dfc_cache_kind kind)
-{
-    struct dfr_array kept = { 0 };
-    uint64_t sum = 0;
-    char record[NAME_ROOM];
-    list_kept(dir, kind, &kept, &sum);
-    const struct kept *items = kept.items;
-    const uint64_t most = DFC_CACHE_MOST_BYTES[kind] - DFC_CACHE_MOST_BYTES[kind] / SLACK;
-    for (uint32_t i = 0; i < kept.n && sum > most; i++) {
-        unlinkat(dirfd(dir), items[i].name, 0);
-        snprintf(record, sizeof record, "%.*s.record", KEY_LETTERS, items[i].name);
-        unlinkat(dirfd(dir), record, 0);
-        sum -= items[i].bytes;
-    }
-    dfr_array_free(&kept);
-}
-
 /* Is it a record whose file is not there? */
-static bool is_bare_record(DIR *dir, const char *name)
+static bool is_bare_record(int folder, const char *name)
 {
     char file[NAME_ROOM];
-    bool bare = has_ending(name, ".record");
+    bool bare = dfr_cache_is_entry(name, ".record");
     for (int kind = 0; bare && kind < DFC_CACHE_KINDS; kind++) {
-        snprintf(file, sizeof file, "%.*s%s", KEY_LETTERS, name, endings[kind]);
-        bare = faccessat(dirfd(dir), file, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+        snprintf(file, sizeof file, "%.*s%s", DFR_CACHE_KEY_LETTERS, name, endings[kind]);
+        bare = faccessat(folder, file, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
     }
     return bare;
 }
 
 /* Removes what killed processes have left, once it is an hour old. */
-static void remove_leftovers(DIR *dir)
+static void remove_leftovers(int folder)
 {
     const time_t now = time(NULL);
+    const int again = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    DIR *dir = again < 0 ? NULL : fdopendir(again);
     struct stat info;
-    rewinddir(dir);
-    for (struct dirent *entry; (entry = readdir(dir));)
-        if ((strncmp(entry->d_name, ".dfc-", 5) == 0 || is_bare_record(dir, entry->d_name)) &&
-            fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && now - info.st_mtim.tv_sec > LEFT_AFTER_S)
-            unlinkat(dirfd(dir), entry->d_name, 0);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if ((strncmp(entry->d_name, ".dfc-", 5) == 0 || is_bare_record(folder, entry->d_name)) &&
+            fstatat(folder, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && now - info.st_mtim.tv_sec > LEFT_AFTER_S)
+            unlinkat(folder, entry->d_name, 0);
+    if (dir)
+        closedir(dir);
 }
 
 /* Returns whether so much was added since the last trim that the bound may be exceeded. A folder without a counter is trimmed. */
@@ -363,21 +303,18 @@ static void reset_counter(int folder, enum dfc_cache_kind kind)
 
 void dfc_cache_trim(const char *entry)
 {
-    const int folder = open_folder(entry);
-    DIR *dir = NULL;
+    const int folder = dfr_cache_open(entry);
+    bool trimmed = false;
     if (folder < 0)
         return;
     for (int kind = 0; kind < DFC_CACHE_KINDS; kind++) {
         if (!may_exceed(folder, kind))
             continue;
-        if (!dir && !(dir = fdopendir(fcntl(folder, F_DUPFD_CLOEXEC, 0))))
-            break;
-        trim_kind(dir, kind);
+        dfr_cache_trim(folder, endings[kind], ".record", DFC_CACHE_MOST_BYTES[kind] - DFC_CACHE_MOST_BYTES[kind] / SLACK);
         reset_counter(folder, kind);            /* after that: a process that is killed before leaves the trim to the next one */
+        trimmed = true;
     }
-    if (dir) {
-        remove_leftovers(dir);
-        closedir(dir);
-    }
+    if (trimmed)
+        remove_leftovers(folder);
     close(folder);
 }

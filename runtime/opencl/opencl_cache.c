@@ -7,7 +7,6 @@
  * Errors:   none are reported: what cannot be read is compiled, what cannot be written is not kept. Files are replaced whole, so several processes may add
  *           entries at once, and be killed at any time.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -75,47 +74,13 @@ cl_program dfr_cl_cached(const struct cl_machine *m, uint64_t key, uint64_t chec
     return program;
 }
 
-struct kept {
-    char name[40];
-    uint64_t bytes;
-    struct timespec used;
-};
-
-static int by_last_use(const void *a, const void *b)
-{
-    const struct kept *x = a, *y = b;
-    if (x->used.tv_sec != y->used.tv_sec)
-        return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
-    return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
-}
-
 static void trim(const char *entry)
 {
-    char *folder = strndup(entry, (size_t)(strrchr(entry, '/') - entry));
-    DIR *dir = folder ? opendir(folder) : NULL;
-    struct dfr_array all = { 0 };
-    uint64_t sum = 0;
-
-    for (struct dirent *e; dir && (e = readdir(dir));) {
-        const size_t n = strlen(e->d_name);
-        struct stat info;
-        struct kept *one;
-        if (n != 16 + strlen(ending) || strcmp(e->d_name + 16, ending) != 0 || fstatat(dirfd(dir), e->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
-            !(one = dfr_array_add(&all, sizeof *one, 1)))
-            continue;
-        *one = (struct kept){ .bytes = (uint64_t)info.st_size, .used = info.st_mtim };
-        memcpy(one->name, e->d_name, n + 1);
-        sum += one->bytes;
-    }
-    const struct kept *kept = all.items;
-    if (all.n)
-        qsort(all.items, all.n, sizeof *kept, by_last_use);
-    for (uint32_t i = 0; i < all.n && sum > MOST_BYTES; sum -= kept[i++].bytes)
-        unlinkat(dirfd(dir), kept[i].name, 0);
-    dfr_array_free(&all);
-    if (dir)
-        closedir(dir);
-    free(folder);
+    const int folder = dfr_cache_open(entry);
+    if (folder < 0)
+        return;
+    dfr_cache_trim(folder, ending, NULL, MOST_BYTES);
+    close(folder);
 }
 
 void dfr_cl_keep(uint64_t key, uint64_t check, cl_program program)

@@ -177,6 +177,8 @@ got=$(tells SHIM_REFUSES=1); [ "$got" = 'shim: binary shim: source ' ] && pass b
 for entry in kept/*.opencl; do printf x | dd of="$entry" bs=1 seek=200 conv=notrunc 2>/dev/null; done
 got=$(tells); [ "$got" = 'shim: source ' ] && pass binary-damaged || fail binary-damaged "$got"
 got=$(tells DFC_CACHE=none); [ "$got" = 'shim: source ' ] && pass binary-none || fail binary-none "$got"
+rm -f kept/*.opencl; old=kept/0123456789abcdef.opencl; truncate -s 65M $old; touch -d 2001-01-01 $old
+got=$(tells)$(ls kept/*.opencl); if [ ! -e $old ] && [ "$(wc -w <<<"$got")" = 3 ]; then pass binary-bounded; else fail binary-bounded "$got"; fi
 rm -f kept/*.opencl
 for i in 1 2 3 4; do run >"out$i" & done; wait
 if cmp -s out1 expected && cmp -s out2 expected && cmp -s out3 expected && cmp -s out4 expected; then pass several-fill-the-cache; else fail several-fill-the-cache; fi

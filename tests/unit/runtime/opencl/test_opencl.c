@@ -271,15 +271,21 @@ static int run(const struct df_cl_source *of, const char *policy, struct df_erro
     return status;
 }
 
+/* How add() launches from now on. */
+static void launch_with(const char *kernel, unsigned n, uint32_t in_group)
+{
+    kernel_name = kernel;
+    n_arguments = n;
+    items = in_group;
+}
+
 static void test_launch(void **state)
 {
     struct df_error error = { "" };
 
     (void)state;
     need_device();
-    kernel_name = "add";
-    n_arguments = 4;
-    items = 64;
+    launch_with("add", 4, 64);
     if (run(&source, "dmda", &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_true(wrong == 0);
@@ -308,9 +314,7 @@ static void test_wrong_launches(void **state)
     (void)state;
     need_device();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        kernel_name = cases[i].kernel;
-        n_arguments = cases[i].n_arguments;
-        items = cases[i].items;
+        launch_with(cases[i].kernel, cases[i].n_arguments, cases[i].items);
         if (run(&source, "dmda", &error) != DF_E_KERNEL)
             fail_msg("case %zu: no failure", i);
         assert_non_null(strstr(error.text, "add"));
@@ -331,9 +335,7 @@ static void test_build_errors(void **state)
 
     (void)state;
     need_device();
-    kernel_name = "add";
-    n_arguments = 4;
-    items = 64;
+    launch_with("add", 4, 64);
     assert_int_equal(run(&not_built, "dmda", &error), DF_E_DEVICE);
     assert_non_null(strstr(error.text, "opencl0: its driver cannot compile bad.cl: "));
     assert_non_null(strstr(error.text, "bad.cl:9:12"));

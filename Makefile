@@ -425,6 +425,7 @@ check-long: deps
 	@WAITING_MS=10 tests/run.sh $(BUILDDIR) =unit-comm
 	@WAITING_MS=10 tests/run.sh $(BUILDDIR) =e2e-mpi
 	@KILLED=100 DF_TEST_LIMIT_S=14400 tests/run.sh $(BUILDDIR) =e2e-killed
+	@DF_LONG=1 KILLED=50 DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-opencl_faults
 	@NETWORKS=all DF_TEST_LIMIT_S=14400 tests/run.sh $(BUILDDIR) =e2e-networks
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
 	@if command -v clang >/dev/null; then for reader in 2 9 : ';' '<'; do FUZZ_READER=$$reader FUZZ_RUNS=100000 $(MAKE) --no-print-directory fuzz T=files FUZZ_S=1800 || exit 1; done; \

@@ -133,8 +133,9 @@ static void find_machines(void)
         if (sigaction(i, NULL, &now) == 0 && now.sa_handler != before[i].sa_handler)
             sigaction(i, &before[i], NULL);
     if (n_machines == 0)
-        dfr_error(&no_machines, DF_E_DEVICE, n == 0 ? "libOpenCL finds no driver (/etc/OpenCL/vendors names them; Debian: pocl-opencl-icd is one)"
-                                                    : "the OpenCL drivers have no device that runs OpenCL C 1.2");
+        dfr_error(&no_machines, DF_E_DEVICE, n > 0 ? "the OpenCL drivers have no device that runs OpenCL C 1.2"
+                                             : getenv("OCL_ICD_VENDORS") ? "libOpenCL finds no driver that works by OCL_ICD_VENDORS, which is set"
+                                             : "libOpenCL finds no driver that works (/etc/OpenCL/vendors names them; Debian: pocl-opencl-icd is one)");
 }
 
 struct cl_machine *dfr_cl_devices(uint32_t *n, struct df_error *error)

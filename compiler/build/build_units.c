@@ -613,25 +613,25 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
 }
 
 /* Compiles the kernels of a .cl file with the first driver that is here, if there is one: on another machine they are compiled when the program starts. Its log is
- * printed. */
+ * printed. What the file includes is added to the unit's prerequisites, whose list the C compiler has written. */
 static bool opencl_compiles(const struct dfc_build_unit *unit)
 {
     const struct dfr_device_ops *ops = dfr_back_end_of(DF_DEVICE_OPENCL);
     struct df_error error = { "" };
+    struct dfc_list files = { 0 };
     char *text = NULL;
     size_t n;
-    FILE *out = ops->count(NULL) ? open_memstream(&text, &n) : NULL;
-    if (!out)
-        return true;
-    bool good = dfc_emit_opencl_text(out, unit->path);
-    good = fclose(out) == 0 && good;
+    FILE *out = open_memstream(&text, &n);
+    bool good = out && dfc_prerequisites(unit->deps, &files) && dfc_emit_opencl_text(out, unit->path, &files) && dfc_write_prerequisites(unit->deps, &files);
+    good = out && fclose(out) == 0 && good;
     const struct df_cl_source source = { .name = unit->path, .text = text, .bytes = n, .options = unit->flags };
     const struct df_functions functions = { .opencl_source = &source };
-    if (good && ops->load(0, &functions, 1, true, &error) != DF_OK) {
+    if (good && ops->count(NULL) && ops->load(0, &functions, 1, true, &error) != DF_OK) {
         dfc_error("%s", error.text);
         dfc_note("without a driver (OCL_ICD_VENDORS=none) it would be compiled when the program starts");
         good = false;
     }
+    dfc_list_free(&files);
     free(text);
     return good;
 }

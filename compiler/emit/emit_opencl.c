@@ -1,4 +1,4 @@
-/* emit_opencl.c - prints the unit of a .cl file: the file's text, which libdf gives to OpenCL's drivers, and for each kernel that names the file a function that
+/* emit_opencl.c - prints the unit of a .cl file: the file's text with what it includes, which libdf gives to OpenCL's drivers, and for each kernel that names the file a function that
  * launches with the kernel's arguments. Extents are computed as the .df says, in 64 bits with overflow checks.
  */
 #include "compiler/emit/emit.h"
@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "compiler/types/argument.h"
 #include "compiler/types/launch.h"
@@ -39,16 +40,107 @@ void dfc_emit_opencl_functions(FILE *out, const struct dfc_kernel_code *code, co
     free(path);
 }
 
-bool dfc_emit_opencl_text(FILE *out, const char *path)
+/* ---- the text ---- */
+
+/* Files whose text is being printed: one that is in another, and so on. */
+struct including {
+    const char *path;
+    const struct including *by;
+};
+
+static bool is_open(const struct including *file, const char *path)
+{
+    for (; file; file = file->by)
+        if (strcmp(file->path, path) == 0)
+            return true;
+    return false;
+}
+
+/* Does a comment go on behind this line? */
+static bool ends_in_comment(const char *line, size_t n, bool inside)
+{
+    char quote = '\0';
+    for (size_t i = 0; i < n; i++) {
+        const char c = line[i], next = i + 1 < n ? line[i + 1] : '\0';
+        if (inside && c == '*' && next == '/')
+            inside = false, i++;
+        else if (!inside && quote)
+            i += c == '\\', quote = c == quote ? '\0' : quote;
+        else if (!inside && c == '/' && next == '/')
+            return false;
+        else if (!inside && c == '/' && next == '*')
+            inside = true, i++;
+        else if (!inside && (c == '"' || c == '\''))
+            quote = c;
+    }
+    return inside;
+}
+
+/* The file that a line includes by a name in quotes, looked for beside the file that the line is in; malloc'ed. NULL: none, or none that is there. */
+static char *included_by(const char *line, size_t n, const char *path)
+{
+    const char *at = line + strspn(line, " \t"), *slash = strrchr(path, '/');
+    if (*at++ != '#')
+        return NULL;
+    at += strspn(at, " \t");
+    if (strncmp(at, "include", 7) != 0)
+        return NULL;
+    at += 7 + strspn(at + 7, " \t");
+    const char *end = *at == '"' ? memchr(at + 1, '"', n - (size_t)(at + 1 - line)) : NULL;
+    char *dir = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(""), *name = end ? strndup(at + 1, (size_t)(end - at - 1)) : NULL;
+    char *found = dir && name ? dfc_path_join(dir, name) : NULL;
+    free(dir);
+    free(name);
+    if (found)
+        dfc_path_tidy(found);           /* so that a file has one name */
+    if (found && access(found, R_OK) == 0)
+        return found;
+    free(found);
+    return NULL;
+}
+
+static const char once[] = "#pragma once";
+
+/* Is it to be included once, and was it? */
+static bool is_done(const struct dfc_list *files, const char *path, const char *text)
+{
+    const bool is_once = strstr(text, once) != NULL;
+    bool done = false;
+    for (size_t i = 0; i < files->n && is_once; i++)
+        done |= strcmp(files->items[i], path) == 0;
+    return done;
+}
+
+/* Drivers see no files, so the text has what it includes by names in quotes. A file that is open already is left out: only what guards against that includes itself. */
+static bool emit_file(FILE *out, const struct including *file, struct dfc_list *files)
 {
     char *text = NULL;
-    const bool good = dfc_emit_read(path, &text);
-    if (good) {
-        dfc_emit_line(out, 1, path);    /* drivers name places in the user's file */
-        fputs(text, out);
+    bool good = dfc_emit_read(file->path, &text), inside = false;
+    unsigned number = 1;
+    const bool done = good && is_done(files, file->path, text);
+    if (good && file->by && !done)
+        dfc_list_add(files, "%s", file->path);
+    dfc_emit_line(out, 1, file->path);  /* drivers name places in the user's file */
+    for (const char *line = text; good && !done && *line; number++) {
+        const size_t n = strcspn(line, "\n");
+        char *path = inside ? NULL : included_by(line, n, file->path);
+        if (path && !is_open(file, path))
+            good = emit_file(out, &(struct including){ path, file }, files);
+        if (path)
+            dfc_emit_line(out, number + 1, file->path);
+        else
+            fprintf(out, "%.*s\n", file->by && strncmp(line, once, strlen(once)) == 0 ? 0 : (int)n, line); /* what is once in the text need not say so */
+        inside = ends_in_comment(line, n, inside);
+        free(path);
+        line += n + (line[n] == '\n');
     }
     free(text);
     return good;
+}
+
+bool dfc_emit_opencl_text(FILE *out, const char *path, struct dfc_list *files)
+{
+    return emit_file(out, &(struct including){ path, NULL }, files) && !files->failed;
 }
 
 static const struct dfl_expr *flags_of(const struct dfc_front *front, const char *path)
@@ -65,8 +157,10 @@ static bool emit_source(FILE *out, const struct dfc_front *front, const char *pa
     char *text = NULL;
     size_t n;
     FILE *to = open_memstream(&text, &n);
-    bool good = to && dfc_emit_opencl_text(to, path);
+    struct dfc_list files = { 0 };
+    bool good = to && dfc_emit_opencl_text(to, path, &files);
     good = to && fclose(to) == 0 && good;
+    dfc_list_free(&files);
     if (good) {
         fputs("static const char df_text[] =\n    ", out);
         dfc_emit_string(out, text, n);

@@ -40,6 +40,19 @@ sed -e 's/h \* w \/ from, from>>>/from, from * 1000>>>/' flow.df >launches.df
 check block-compiles "$DFC" launches.df -o launches
 expect block 1 "launching 'sum': block x is 8000, it must be from 1 to 1024" ./launches --device=opencl --policy=all-gpu
 
+# What the file includes, by a name in quotes and from beside it, is in the text; a driver's errors name that file, and a change of it is seen.
+mkdir -p inc/deep; echo '#include "deep/plus.h"' >inc/all.h
+printf '#pragma once\n#ifndef PLUS_H\n#define PLUS_H\n#include "plus.h"\n#include "../all.h"\nconstant float plus = PLUS;\n#endif\n' >inc/deep/plus.h
+{ printf '/* as in\n#include "none.h"\n*/\n#include "all.h"\n # include "deep/plus.h"\n'; sed 's/ + PLUS;/ + plus;/' "$programs/k.cl"; } >inc/k.cl
+sed 's/my kernels\/k.cl/inc\/k.cl/' flow.df >includes.df
+check include "$DFC" includes.df -o includes -MD
+./includes --device=opencl --policy=all-gpu --waves=20 >out; same include-runs out expected
+expect include-listed 0 'inc/deep/plus.h' cat includes.d
+sed -i 's/= PLUS;/= PLUSS;/' inc/deep/plus.h
+expect include-error 1 "its driver cannot compile inc/k.cl: .*plus.h:6:[0-9]+: " "$DFC" includes.df -o includes
+sed -i '5s/plus/absent/' inc/k.cl; sed -i 's/= PLUSS;/= PLUS;/' inc/deep/plus.h
+expect include-absent 1 "its driver cannot compile inc/k.cl: .*k.cl:5:[0-9]+: .*'deep/absent.h' file not found" "$DFC" includes.df -o includes
+
 # Runs.
 for policy in all-gpu eager ws dmda dmdas heft gp; do
     ./flow --device=opencl --policy=$policy --waves=20 >out; same "$policy" out expected

@@ -109,7 +109,7 @@ struct dfl_reader {
     /* errors */
     struct dfl_loc bad; /* the last bytes that were no token */
     bool bad_token; /* the scanner has reported something since the previous token: an error here would repeat it */
-    bool marks_hinted[2]; /* what to write for a '?' of `dfc wrap` has been said: for a port's mode, for an extent */
+    bool marks_hinted[3]; /* what to write for a '?' of `dfc wrap` has been said: for a port's mode, for an extent, for a launch */
     bool cut_line;  /* the current token swallowed the rest of its line; that may be why the next one does not fit */
     bool stopped;   /* a limit was passed: the rest of the file is not read, and causes no further error */
     bool no_memory; /* the parser's stack could not grow */

@@ -347,9 +347,16 @@ bool dfc_units_make_alone(struct dfc_program *p, const char *path)
     if (asprintf(&source, "%s%s", dfc_path_prefix(path), path) < 0)
         return no_memory();
     own = strdup(path);
-    if (!own || !add_unit(p, dfc_code_kind_of(path), own, "alone")) {
+    if (!own || !add_unit(p, dfc_code_kind_of(path), own, dfc_code_kind_of(path) == DFC_CODE_OPENCL ? "alone.c" : "alone")) {
         free(source);
         return own ? false : no_memory();
+    }
+    if (p->units[0].kind == DFC_CODE_OPENCL) { /* its kernels become C in the work folder */
+        FILE *file = create(p->units[0].source);
+        const bool good = file && dfc_emit_opencl_prototypes(file, path);
+        free(source);
+        p->units[0].kind = DFC_CODE_C;
+        return file && written(file, p->units[0].source) && good;
     }
     free(p->units[0].source);
     p->units[0].source = source;

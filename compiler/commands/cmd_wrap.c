@@ -15,8 +15,8 @@ enum { MOST_GLOBALS = 8 };
 
 static const char usage[] =
     "usage: dfc wrap FILE [options]\n\n"
-    "Writes kernel declarations for functions that exist. FILE is C or C++ (.c .cpp .cc .cxx), or an object or archive\n"
-    "that was compiled with -g (.o .a). Types, names and const come from the debug information. What that does not tell\n"
+    "Writes kernel declarations for functions that exist. FILE is C or C++ (.c .cpp .cc .cxx), OpenCL C (.cl), whose\n"
+    "kernels are written, or an object or archive that was compiled with -g (.o .a). Types, names and const come from the debug information. What that does not tell\n"
     "is marked with '?' for you to write: 'in', 'out' or 'inout' for a port, and its extents. Extents that are guessed\n"
     "from names are marked in a comment. Without --function all functions that other files can call are written; of a\n"
     "source that has none but main(), the static ones; of a source that has none at all, those of its headers.\n";
@@ -46,7 +46,7 @@ static int parse(int argc, char **argv, struct request *r)
     int status = dfc_parse_options(&dfc_command_wrap, argc, argv, &r->common);
     if (status || r->common.path)
         return status;
-    dfc_error("a file of C or C++, an object or an archive is expected; 'dfc wrap --help' says more");
+    dfc_error("a file of C, C++ or OpenCL C, an object or an archive is expected; 'dfc wrap --help' says more");
     return 2;
 }
 
@@ -147,7 +147,8 @@ static bool print_all(FILE *out, const struct request *r, const struct dfc_proto
 {
     char text[DFC_WHY_BYTES];
     fprintf(out, "// Kernels for the functions of %s, written by 'dfc wrap'. Each '?' is for you to replace: in 'inout?' by\n"
-                 "// 'in', 'out' or 'inout', and in '[?]' by an extent in elements, such as n, h * w or 1024.\n", file->path);
+                 "// 'in', 'out' or 'inout', %sin '[?]' by an extent in elements, such as n, h * w or 1024.\n", file->path,
+            file->is_opencl ? "in '<<<?' by the number of work-groups, and " : "and ");
     print_globals(out, r->headers ? prototypes->header_globals : prototypes->globals);
     print_static(out, r, prototypes, file);
     for (const struct dfc_function *f = prototypes->functions; f; f = f->next) {
@@ -189,7 +190,7 @@ static int write_kernels(struct request *r, const struct dfc_prototypes *prototy
 {
     enum dfc_code_kind kind = dfc_code_kind_of(r->common.path);
     char *path = path_for_df(r);
-    struct dfc_wrapped_file file = { path, r->build.cflags, kind != DFC_CODE_OBJECT };
+    struct dfc_wrapped_file file = { path, r->build.cflags, kind != DFC_CODE_OBJECT, kind == DFC_CODE_OPENCL };
     struct dfc_output output;
     bool good = path != NULL;
     if (file.is_source)
@@ -210,12 +211,28 @@ static int write_kernels(struct request *r, const struct dfc_prototypes *prototy
     return good ? 0 : 1;
 }
 
+/* The unit of a .cl file is made by dfc, and the file is a header of it. */
+static void take_kernels_for_own(const struct request *r, struct dfc_prototypes *prototypes)
+{
+    const size_t n = strlen(r->common.path);
+    for (struct dfc_function *f = prototypes->functions; f; f = f->next) {
+        const size_t length = f->header ? strlen(f->header) : 0;
+        if (length >= n && strcmp(f->header + length - n, r->common.path) == 0)
+            f->header = NULL;
+    }
+}
+
 static int wrap_object(void *arg, const char *object)
 {
     struct dfc_prototypes prototypes = { 0 };
     const struct request *r = arg;
-    const bool is_source = dfc_code_kind_of(r->common.path) != DFC_CODE_OBJECT;
-    int status = dfc_prototypes_read(object, is_source, &prototypes) ? write_kernels(arg, &prototypes) : 1;
+    const enum dfc_code_kind kind = dfc_code_kind_of(r->common.path);
+    int status = 1;
+    if (dfc_prototypes_read(object, kind != DFC_CODE_OBJECT, &prototypes)) {
+        if (kind == DFC_CODE_OPENCL)
+            take_kernels_for_own(r, &prototypes);
+        status = write_kernels(arg, &prototypes);
+    }
     dfc_prototypes_free(&prototypes);
     return status;
 }
@@ -227,7 +244,7 @@ static void explain_unsupported(const char *path)
 {
     const char *name = strrchr(path, '/'), *dot = strrchr(path, '.');
     name = name ? name + 1 : path;
-    dfc_error("'%s' cannot be wrapped: its name must end in .c, .cpp, .cc, .cxx, .o or .a", path);
+    dfc_error("'%s' cannot be wrapped: its name must end in .c, .cpp, .cc, .cxx, .cl, .o or .a", path);
     if (dot && (strcmp(dot, ".h") == 0 || strcmp(dot, ".hpp") == 0))
         dfc_note("a header is wrapped by way of a source that includes it: a file with '#include \"%s\"', below the macros "
                  "that it asks for", name);

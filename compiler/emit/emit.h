@@ -106,6 +106,8 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *header,
 bool dfc_emit_opencl(FILE *out, const struct dfc_front *front, const char *header, const char *path);
 /* Prints the text that drivers get, and adds the files that it includes. Returns false if that was reported, or if there is no memory. */
 bool dfc_emit_opencl_text(FILE *out, const char *path, struct dfc_list *files);
+/* emit_opencl_prototypes.c: prints the file's kernels as C without bodies. Returns false if that was reported, or if there is no memory. */
+bool dfc_emit_opencl_prototypes(FILE *out, const char *path);
 /* Prints a text as a string of C, on lines as it has. */
 void dfc_emit_string(FILE *out, const char *text, size_t n);
 /* Prints declarations of what the units of .cl files have of the kernel, or what struct df_functions is to have of it. */

@@ -41,6 +41,21 @@ static const char *why_not_type(const struct dfc_ctype *type)
     }
 }
 
+static bool is_atomic(const struct dfc_parameter *p)
+{
+    return p->type->of && p->type->of->is_atomic;
+}
+
+/* Nothing converts what an OpenCL kernel gets, and a launch has one piece of local memory. */
+static const char *why_not_there(const struct dfc_parameter *p, bool is_opencl)
+{
+    if (!is_opencl)
+        return is_atomic(p) ? "is of a type that kernels do not have" : NULL;
+    if (is_atomic(p))
+        return p->next ? "is local memory, which a launch gives to the last parameter alone" : NULL;
+    return dfc_ctype_is_number(p->type) && p->type->size_bytes < 4 ? "has less than 32 bits, and scalars are i32, i64, f32 or f64" : NULL;
+}
+
 const char *dfc_kernel_refused(const struct dfc_function *f, const struct dfc_wrapped_file *file,
                                char why[DFC_WHY_BYTES])
 {
@@ -54,6 +69,8 @@ const char *dfc_kernel_refused(const struct dfc_function *f, const struct dfc_wr
         return "it takes any number of arguments";
     for (const struct dfc_parameter *p = f->parameters; p; p = p->next) {
         const char *type = why_not_type(p->type);
+        if (!type)
+            type = why_not_there(p, file->is_opencl);
         if (type) {
             snprintf(why, DFC_WHY_BYTES, "'%.200s' %s", p->name, type);
             return why;
@@ -198,7 +215,8 @@ static void print_signature(const struct text *t)
             continue;
         fputs(n++ ? ", " : "; ", t->out);
         print_name(t->out, p->name);
-        fprintf(t->out, ": %s", t->roles[i].kind == DFC_ROLE_TEXT ? "str /* a guess */" : dfc_ctype_scalar(type));
+        const bool as_it_is = t->file->is_opencl && type->size_bytes == 4 && type->kind != DFC_CTYPE_FLOAT; /* a uint, too */
+        fprintf(t->out, ": %s", t->roles[i].kind == DFC_ROLE_TEXT ? "str /* a guess */" : as_it_is ? "i32" : dfc_ctype_scalar(type));
     }
     fputc(')', t->out);
 }
@@ -292,6 +310,24 @@ static void print_code(const struct text *t)
     fputs("); }};\n", t->out);
 }
 
+/* A kernel of OpenCL. Its group is a guess, and how many there are only its code tells. */
+static void print_launch(const struct text *t)
+{
+    unsigned i = 0;
+    fprintf(t->out, ": %s<<<?, 64", t->f->name);
+    for (const struct dfc_parameter *p = t->f->parameters; p; p = p->next, i++)
+        if (t->roles[i].kind == DFC_ROLE_LOCAL)
+            fprintf(t->out, ", 64 * %u", p->type->of->size_bytes ? p->type->of->size_bytes : 1);
+    fputs(" /* a guess */>>>(", t->out);
+    i = 0;
+    for (const struct dfc_parameter *p = t->f->parameters; p; p = p->next, i++)
+        if (t->roles[i].kind != DFC_ROLE_LOCAL) {
+            fputs(i ? ", " : "", t->out);
+            print_name(t->out, p->name);
+        }
+    fputs(");\n", t->out);
+}
+
 static void print_call(const struct text *t)
 {
     fprintf(t->out, ": %s(", t->f->name);
@@ -312,7 +348,7 @@ static void print_string(FILE *out, const char *text)
 
 static void print_file(FILE *out, const struct dfc_wrapped_file *file)
 {
-    fputs("cpu ", out);
+    fputs(file->is_opencl ? "gpu " : "cpu ", out);
     print_string(out, file->path);
     if (file->flags && file->is_source) {
         fputs(" flags ", out);
@@ -333,7 +369,7 @@ bool dfc_kernel_print(FILE *out, const struct dfc_function *f, const struct dfc_
     char name[MOST_NAME];
     if (!t.roles)
         return false;
-    dfc_roles(f, t.roles);
+    dfc_roles(f, file->is_opencl, t.roles);
     t.has_result = has_result(f, t.roles);
     print_prototype(out, f, file);
     if (f->result->kind == DFC_CTYPE_POINTER)
@@ -346,7 +382,7 @@ bool dfc_kernel_print(FILE *out, const struct dfc_function *f, const struct dfc_
     print_signature(&t);
     fputs("\n    ", out);
     print_file(out, file);
-    (needs_code(&t) ? print_code : print_call)(&t);
+    (file->is_opencl ? print_launch : needs_code(&t) ? print_code : print_call)(&t);
     free(t.roles);
     return true;
 }
@@ -432,7 +468,7 @@ void dfc_kernel_print_refused(FILE *out, const struct dfc_function *f, const str
     const struct dfc_parameter *rows = rows_of(f), *object = first_of(f, DFC_CTYPE_STRUCT);
     print_prototype(out, f, file);
     fprintf(out, "// Not wrapped: %s.\n", why);
-    if (!file->is_source || strcmp(f->name, "main") == 0)
+    if (!file->is_source || file->is_opencl || strcmp(f->name, "main") == 0)
         return;
     if (rows) {
         print_rows(out, f, file, rows);

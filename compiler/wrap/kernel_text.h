@@ -15,6 +15,7 @@ struct dfc_wrapped_file {
     const char *path;                   /* as the .df will name it */
     const char *flags;                  /* with which it is compiled; NULL: none */
     bool is_source;                     /* false: an object or archive */
+    bool is_opencl;                     /* its functions are kernels, which are launched as they are */
 };
 
 /* Returns why no kernel can call the function as it is; NULL: one can. `why` is a buffer for generated texts. */
@@ -30,7 +31,7 @@ void dfc_kernel_print_refused(FILE *out, const struct dfc_function *f, const str
 /* ---- shared by this room's files ---- */
 
 /* roles.c: what a parameter becomes. */
-enum dfc_role_kind { DFC_ROLE_PORT, DFC_ROLE_DIMENSION, DFC_ROLE_SCALAR, DFC_ROLE_TEXT };
+enum dfc_role_kind { DFC_ROLE_PORT, DFC_ROLE_DIMENSION, DFC_ROLE_SCALAR, DFC_ROLE_TEXT, DFC_ROLE_LOCAL };
 struct dfc_role {
     enum dfc_role_kind kind;
     const struct dfc_ctype *elem;       /* port: its number; NULL: unknown (void) */
@@ -39,7 +40,7 @@ struct dfc_role {
     bool guessed;                       /* port: names were guessed */
 };
 /* Fills roles[n_parameters] of a function that is not refused. */
-void dfc_roles(const struct dfc_function *f, struct dfc_role *roles);
+void dfc_roles(const struct dfc_function *f, bool is_opencl, struct dfc_role *roles);
 
 /* ctype_text.c: the kernel language's name of a number, as a port's element and as a scalar. NULL: there is none. */
 const char *dfc_ctype_elem(const struct dfc_ctype *type);

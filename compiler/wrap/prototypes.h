@@ -21,6 +21,7 @@ enum dfc_ctype_kind {
 struct dfc_ctype {                      /* typedefs are followed to what they stand for */
     enum dfc_ctype_kind kind;
     bool is_const;
+    bool is_atomic;                     /* of an OpenCL kernel: in memory of the work-group (emit_opencl_prototypes.c) */
     bool is_exact;                      /* a number: its type is the one that a port's or scalar's C type is */
     unsigned size_bytes;
     long extent;                        /* array: its elements; 0: not known when it is compiled */

@@ -240,6 +240,14 @@ static const struct dfc_ctype *with_const(struct reading *r, const struct dfc_ct
     return constant;
 }
 
+static const struct dfc_ctype *atomic(struct reading *r, const struct dfc_ctype *type)
+{
+    struct dfc_ctype *shared = new_type(r, type->kind);
+    *shared = *type;
+    shared->is_atomic = true;
+    return shared;
+}
+
 static const struct dfc_ctype *referenced_type(struct reading *r, Dwarf_Die *die, enum dfc_ctype_kind kind, int levels)
 {
     struct dfc_ctype *type = new_type(r, kind);
@@ -254,6 +262,7 @@ static const struct dfc_ctype *type_of_entry(struct reading *r, Dwarf_Die *die, 
     case DW_TAG_typedef: return alias(r, die, levels);
     case DW_TAG_volatile_type: case DW_TAG_restrict_type: return type_of(r, die, levels);
     case DW_TAG_const_type: return with_const(r, type_of(r, die, levels));
+    case DW_TAG_atomic_type: return atomic(r, type_of(r, die, levels));
     case DW_TAG_base_type: return is_complex(die) ? complex_number(r, die) : named(r, die, kind_of_number(die));
     case DW_TAG_enumeration_type: return named(r, die, DFC_CTYPE_ENUM);
     case DW_TAG_structure_type: case DW_TAG_class_type: case DW_TAG_union_type: return structure(r, die);

@@ -35,9 +35,10 @@ static bool is_size_name(const char *name)
     return is_one_of(name, whole);
 }
 
-static bool is_size(const struct dfc_parameter *p)
+/* An OpenCL kernel gets dimensions in 64 bits, and nothing converts them. */
+static bool is_size(const struct dfc_parameter *p, bool is_opencl)
 {
-    return p && (p->type->kind == DFC_CTYPE_SIGNED || p->type->kind == DFC_CTYPE_UNSIGNED) && p->type->size_bytes >= 4 &&
+    return p && (p->type->kind == DFC_CTYPE_SIGNED || p->type->kind == DFC_CTYPE_UNSIGNED) && p->type->size_bytes >= (is_opencl ? 8 : 4) &&
            is_size_name(p->name);
 }
 
@@ -80,7 +81,7 @@ static bool is_matrix_name(const char *name)
 }
 
 static void guess_extents(struct dfc_role *role, const struct dfc_parameter *p, const struct dfc_parameter *const *sizes,
-                          unsigned n_sizes)
+                          unsigned n_sizes, bool is_opencl)
 {
     bool swapped = n_sizes == 2 && is_pair(sizes[1]->name, sizes[0]->name);
     role->rank = 1;
@@ -96,14 +97,14 @@ static void guess_extents(struct dfc_role *role, const struct dfc_parameter *p, 
             role->extents[i].name = sizes[2 - i]->name;
     } else if (n_sizes == 1 && !is_matrix_name(p->name))
         role->extents[0].name = sizes[0]->name;
-    else if (n_sizes > 1 && is_size(p->next) && !is_size(p->next->next) && !is_matrix_name(p->name))
+    else if (n_sizes > 1 && is_size(p->next, is_opencl) && !is_size(p->next->next, is_opencl) && !is_matrix_name(p->name))
         role->extents[0].name = p->next->name;
     role->guessed = role->extents[0].name != NULL;
 }
 
 /* Arrays in a type say their extents, but for the first one, which C drops. */
 static void port_role(struct dfc_role *role, const struct dfc_parameter *p, const struct dfc_parameter *const *sizes,
-                      unsigned n_sizes)
+                      unsigned n_sizes, bool is_opencl)
 {
     const struct dfc_ctype *type = p->type->of;
     role->kind = DFC_ROLE_PORT;
@@ -115,7 +116,7 @@ static void port_role(struct dfc_role *role, const struct dfc_parameter *p, cons
         for (; type->kind == DFC_CTYPE_ARRAY && role->rank < 4; type = type->of)
             role->extents[role->rank++].number = type->extent;
     } else
-        guess_extents(role, p, sizes, n_sizes);
+        guess_extents(role, p, sizes, n_sizes, is_opencl);
     if (type->number && role->rank < 4)
         role->extents[role->rank++].number = type->n_numbers;
     role->elem = type->kind == DFC_CTYPE_VOID ? NULL : type->number ? type->number : type;
@@ -144,7 +145,7 @@ static void find_dimensions(const struct dfc_function *f, struct dfc_role *roles
                     roles[i].kind = DFC_ROLE_DIMENSION;
 }
 
-void dfc_roles(const struct dfc_function *f, struct dfc_role *roles)
+void dfc_roles(const struct dfc_function *f, bool is_opencl, struct dfc_role *roles)
 {
     const struct dfc_parameter *sizes[MOST_SIZES];
     unsigned n_sizes = 0, i = 0;
@@ -152,16 +153,18 @@ void dfc_roles(const struct dfc_function *f, struct dfc_role *roles)
     for (const struct dfc_parameter *p = f->parameters; p; p = p->next)
         has_arrays |= p->type->of && p->type->of->kind == DFC_CTYPE_ARRAY;
     for (const struct dfc_parameter *p = f->parameters; p && !has_arrays; p = p->next)
-        if (is_size(p) && n_sizes++ < MOST_SIZES)
+        if (is_size(p, is_opencl) && n_sizes++ < MOST_SIZES)
             sizes[n_sizes - 1] = p;
     for (const struct dfc_parameter *p = f->parameters; p; p = p->next, i++) {
         roles[i] = (struct dfc_role){ .kind = DFC_ROLE_SCALAR };
         bool by_value = !p->type->of || (p->type->kind == DFC_CTYPE_REFERENCE && p->type->of->is_const &&
                                          dfc_ctype_is_number(p->type->of));
-        if (is_text(p))
+        if (is_opencl && p->type->of && p->type->of->is_atomic)
+            roles[i].kind = DFC_ROLE_LOCAL;
+        else if (is_text(p) && !is_opencl)
             roles[i].kind = DFC_ROLE_TEXT;
         else if (!by_value)
-            port_role(&roles[i], p, sizes, n_sizes);
+            port_role(&roles[i], p, sizes, n_sizes, is_opencl);
     }
     find_dimensions(f, roles);
 }

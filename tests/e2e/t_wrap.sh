@@ -149,6 +149,28 @@ expect header 0 '^7$' ./waves
 "$DFC" wrap mixed.c > got && grep -q '^kernel own' got && ! grep -q waves_fill got && pass header-left-out || fail header-left-out "$(cat got)"
 expect header-named 0 '^kernel waves_peak\(' "$DFC" wrap mixed.c --function=waves_peak
 
+# Kernels in OpenCL C: types, vectors and pairs, what is in other memory, and what a launch cannot give.
+"$DFC" wrap kernels.cl > got; same_text text-opencl got kernels.cl.expected
+expect opencl-flags 0 '^    gpu "kernels.cl" flags "-DX=1": scale<<<\?, 64' "$DFC" wrap kernels.cl --function=scale --cflags=-DX=1
+expect opencl-refused 1 "^dfc: error: 'two' cannot be wrapped as it is: 'a' is local memory, which a launch gives to the last parameter alone" "$DFC" wrap kernels.cl --function=two
+expect opencl-image 1 "^dfc: error: 'images' cannot be wrapped as it is: 'image' is a struct or object" "$DFC" wrap kernels.cl --function=images
+expect opencl-unknown 1 "^dfc: error: 'kernels.cl' defines no function 'helpr'" "$DFC" wrap kernels.cl --function=helpr
+"$DFC" wrap kernels.cl --function=scale --function=rows -o cl.df
+cat > cl-main.df <<'X'
+import "cl.df";
+kernel make(out a: f32[k]) cpu {{ for (size_t i = 0; i < k; i++) a[i] = i; }};
+kernel show(in b: f32[k]) cpu {{ printf("%g\n", b[k - 1]); }};
+graph main { a: f32[100] = make(); b = scale(a, by = 2.0); show(b); }
+X
+expect opencl-mark 1 "^cl.df:[0-9]+:[0-9]+: error: '\?' stands where 'dfc wrap' could not know what to write" "$DFC" cl-main.df
+expect opencl-mark-hint 1 "write work-groups and work-items of each, as in '<<<\(n \+ 63\) / 64, 64>>>'" "$DFC" cl-main.df
+sed -i '/^kernel rows/,/;$/d; s/inout? b/out b/; s/<<<?, 64 .. a guess ..>>>/<<<(n + 63) \/ 64, 64>>>/' cl.df
+sed -i 's/helper((float4)(a\[i\], 0, 0, 0))/a[i]/' kernels.cl
+if have_opencl wrapped-opencl; then
+    check opencl-compiles "$DFC" cl-main.df -o cl
+    expect opencl-runs 0 '^198$' ./cl --device=opencl --policy=all-gpu
+fi
+
 # What no kernel can call is said in words, with what a person could write.
 expect refused-struct 1 "^dfc: error: 'blur' cannot be wrapped as it is: 'image' points to a struct" "$DFC" wrap refused.c
 expect refused-rows 1 "^dfc: error: 'rows' cannot be .*: 'm' is a pointer to a pointer" "$DFC" wrap refused.c
@@ -186,7 +208,7 @@ expect no-file 1 "^dfc: error: cannot read 'none.c': No such file" "$DFC" wrap n
 expect no-kind 1 "^dfc: error: 'heat.h' cannot be wrapped: its name must end in" "$DFC" wrap heat.h
 expect no-kind-header 1 '^dfc: note: a header is wrapped by way of a source .*#include "heat.h"' "$DFC" wrap heat.h
 expect no-kind-cuda 1 '^dfc: note: a __global__ function needs no wrapping: gpu "heat.cu": NAME<<<' "$DFC" wrap heat.cu
-expect nothing 2 '^dfc: error: a file of C or C\+\+, an object or an archive is expected' "$DFC" wrap
+expect nothing 2 '^dfc: error: a file of C, C\+\+ or OpenCL C, an object or an archive is expected' "$DFC" wrap
 expect two 2 "'b.c' were given" "$DFC" wrap a.c b.c
 expect option 2 "^dfc: error: unknown option '--functoin=f'; did you mean '--function'\?" "$DFC" wrap heat.cpp --functoin=f
 

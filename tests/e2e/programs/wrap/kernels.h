@@ -1,0 +1,2 @@
+typedef float real;
+#define GROUP 64

@@ -133,7 +133,7 @@ help:
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long all tests with what they leave out of make check, and more random graphs, N=1000 of them, also in less GPU memory than they need,'
 	@echo '                graphs of 10^6 nodes, examples-check FULL=1, what check-streams-long and check-streams SESSIONS=500 do, every variant of PNG and TIFF, each failure of a device at every call, each failure of a file at every call, more of explain --what-if,'
-	@echo '                runs that are killed 100 times, and ranks in each way, make gpu-kit with all its steps in an empty root,'
+	@echo '                runs that are killed 100 times (on an OpenCL device 50 times), and ranks in each way, OpenCL kernels in Oclgrind, make gpu-kit with all its steps in an empty root,'
 	@echo '                a job of Slurm that its time limit stops, 100,000 inputs for each of five readers of files (clang), and what a second of waiting costs (less than 10 ms of a core)'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
 	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit; FROM=1201 goes on there;'

@@ -1,7 +1,7 @@
 /* opencl_work.c - copies, launches and events on an open OpenCL device: the operations of device.h that its worker calls, and df_cl_launch(), which its kernels'
  * host code calls.
  *
- * Pieces:   a command gets the sub-buffer of the piece of the pool that it uses, in whole pages. Pieces come back, so their sub-buffers are kept in a table.
+ * Pieces:   a command gets the sub-buffer of the piece of the pool that it uses, in units of the device's alignment. Pieces come back, so their sub-buffers are kept in a table.
  * Events:   each command has one. Recording an event keeps those of the stream's latest command: no marker is enqueued.
  */
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include "runtime/engine/crash.h"
 #include "runtime/engine/engine.h"
 
-#define PAGE 4096u
 #define TABLE 4096u                     /* places for pieces; before a command it is emptied if half of them are taken, so it has room for those of the command: a kernel
                                          * has at most some hundred parameters */
 
@@ -51,7 +50,7 @@ static void make_room(struct cl_device *cl)
 static const struct cl_piece *piece_of(struct cl_device *cl, const void *address, uint64_t bytes, struct df_error *error)
 {
     const uint64_t align = cl->machine->align, offset = (uint64_t)((const unsigned char *)address - cl->pool);
-    const uint64_t from = offset / align * align, pages = (offset + bytes + PAGE - 1) / PAGE * PAGE, to = pages < cl->pool_bytes ? pages : cl->pool_bytes;
+    const uint64_t from = offset / align * align, aligned = (offset + bytes + align - 1) / align * align, to = aligned < cl->pool_bytes ? aligned : cl->pool_bytes;
     const uint64_t segment = from / cl->machine->most_bytes;
     const cl_buffer_region region = { from % cl->machine->most_bytes, to - from };
     const uint64_t key[2] = { from, to };

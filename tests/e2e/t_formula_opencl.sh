@@ -45,21 +45,3 @@ python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --plain --modes="$mode
 # As PoCL compiles by default.
 unset POCL_EXTRA_BUILD_FLAGS
 DFC_CACHE=none ./words --device=opencl --policy=all-gpu | sort >out; same optimised out expected   # the cache does not know these flags
-
-# Oclgrind finds no race; and one where a barrier is missing.
-icd=$(ls /usr/lib/oclgrind/liboclgrind-rt-icd.so /usr/lib/*/liboclgrind-rt-icd.so /usr/local/lib/liboclgrind-rt-icd.so 2>/dev/null | head -n 1)
-[ -n "$icd" ] || { skip oclgrind "no Oclgrind here"; exit 0; }
-grind() { env DFC_CACHE=none OCL_ICD_VENDORS=$icd OCLGRIND_BUILD_OPTIONS=-cl-opt-disable OCLGRIND_DATA_RACES=1 "$@" --device=opencl --inexact --policy=all-gpu --gpu-mem=16MiB 2>&1; }
-for program in words kernels; do
-    grind ./$program >grind.out
-    if grep -iE 'race at|^Invalid|OCLGRIND FATAL|divergence' grind.out >races || ! grep -q '[0-9a-f]$' grind.out; then fail "oclgrind-$program" "$(head -n 5 races)"; else pass "oclgrind-$program"; fi
-done
-cat >racing-cc <<'X'
-#!/bin/sh
-for last; do :; done
-case $last in *_formulas_opencl.c) sed -i 's/^\( *"\) *DF_BARRIER();\\n"$/\1\\n"/' "$last" ;; esac
-exec cc "$@"
-X
-chmod +x racing-cc
-check racing-compile env CC="$PWD/racing-cc" "$DFC" words.df -o racing --nvcc=none -O0 -w --cflags=-DDF_RACES=-1
-expect oclgrind-race 0 'data race at local memory' grind ./racing

@@ -13,7 +13,8 @@ for other sizes.
 
 With --accs programs have accs, with --bounded inputs of bounded extents: dfc then reads batch.df, and the interpreter oracle.df, without the bounds.
 
-The mode device=opencl, among options of dfc, runs the formulas on the first OpenCL device.
+The mode device=opencl, among options of dfc, runs the formulas on the first OpenCL device. With device=oclgrind that is Oclgrind, as the environment has it
+(tests/e2e/t_oclgrind.sh): then outputs are small, and a kernel of which it says something fails.
 
 With --runner=COMMAND the programs are for another machine, and COMMAND runs them: `qemu-aarch64`. One level of instructions is all it has.
 
@@ -43,6 +44,8 @@ import generate  # noqa: E402
 C_TYPES = {"u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t", "f16": "uint16_t", "f32": "float", "f64": "double"}
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIMIT_S = 300
+SMALL = 4096                    # elements that a graph has on Oclgrind, at most
+SAID = re.compile(r"^((?:Invalid|Uninitialized|\S+ data race|Work-group divergence|OCLGRIND FATAL).*)\n(?:\tKernel: *(\S+))?", re.M)
 
 
 class Failure(Exception):
@@ -109,7 +112,7 @@ class Case:
 
     order = generate.Program.order
 
-    def sizes(self, _):
+    def sizes(self, *_):
         return self.sizes_given
 
     def ways(self):
@@ -264,9 +267,11 @@ class Run:
 
     def compile(self, folder, options, way):
         # The GPU code of formulas, on the emulated GPU or an OpenCL device.
-        opencl = "device=opencl" in options
+        devices = [option for option in options if option.startswith("device=")]
+        self.grinds = "device=oclgrind" in devices
         emulated = "--emu-gpu-code" in options
-        self.sessions = ["--device=opencl --policy=all-gpu"] if opencl else ["--device=emu --policy=all-gpu"] if emulated else ["--workers=1"]
+        on_opencl = "--device=opencl --policy=all-gpu" + self.grinds * " --inexact --gpu-mem=16MiB --pin=off"
+        self.sessions = [on_opencl] if devices else ["--device=emu --policy=all-gpu"] if emulated else ["--workers=1"]
         if emulated and self.given.cpu:
             self.sessions.append("--device=none --workers=1")
         level = way.level if is_of_cpu(options) else "none"
@@ -275,7 +280,7 @@ class Run:
         here = ["--here"] if level not in ("", "none") else []
         one_file = ["--keep"] if self.given.plain or self.given.quick else []     # not one for each large kernel, whose headers take as long as it does
         start = time.monotonic()
-        given = ["--nvcc=none" if option == "device=opencl" else option for option in options] + ([] if "device=opencl" in options else ["--no-opencl"])
+        given = ["--nvcc=none" if option in devices else option for option in options] + ([] if devices else ["--no-opencl"])
         said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *here, *one_file, *given], folder, env=environment)
         self.seconds["dfc"] += time.monotonic() - start
         if said.returncode:
@@ -293,7 +298,7 @@ class Run:
         """{program: what is said of each run that differs}"""
         lines, bad, by_name = [], collections.defaultdict(list), {p.name: p for p in programs}
         for p in programs:
-            for n, size in enumerate(p.sizes(n_sizes)):
+            for n, size in enumerate(p.sizes(n_sizes, SMALL) if self.grinds else p.sizes(n_sizes)):
                 lines.append(f"{p.name} {p.seed * 16 + n} {numbers_of(p, size)}\n")
         start = time.monotonic()
         for session in self.sessions:
@@ -305,6 +310,9 @@ class Run:
                     self.n_same += len(by_name[name].ways())
                 else:
                     bad[by_name[name]].append(f"{answer}{how}")
+            for what, kernel in SAID.findall(said.stderr) if self.grinds else ():
+                name = next((name for name in by_name if f"_{name}_" in f"_{kernel}_"), programs[0].name)
+                bad[by_name[name]].append(f"Oclgrind: {kernel}: {what}{how}")
             if said.returncode or len(answers) != len(lines):
                 where = lines[len(answers)].split() if len(answers) < len(lines) else [programs[0].name]
                 bad[by_name[where[0]]].append(f"fails {' '.join(where)}{how}: exit {said.returncode}: {said.stderr[-800:].strip()}")

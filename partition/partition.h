@@ -133,7 +133,8 @@ struct dfp_passes {
     double predicted_s, least_s;
 };
 int dfp_passes_choose(const struct dfp_problem *problem, uint32_t waves, struct dfp_passes *choice, struct df_error *error);
-/* Makes a plan of what an online policy did in a simulated run. Its run_as names that policy. The arrays are copied. */
-int dfp_plan_of_run(const struct dfp_problem *problem, const char *policy, const uint16_t *place,
-                    const float *priority, double makespan_s, struct df_plan **plan, struct df_error *error);
+/* Makes a whole plan of places and priorities that were found elsewhere: by a simulated run of an online policy, which run_as then names, or in a lock file.
+ * The bound is computed here. The arrays are copied. */
+int dfp_plan_of_result(const struct dfp_problem *problem, const char *policy, const struct dfp_result *result, struct df_plan **plan,
+                       struct df_error *error);
 #endif

@@ -139,7 +139,9 @@ static int plan_of_run(const struct dfp_problem *problem, const char *policy, co
         return dfr_error_memory(error);
     for (uint32_t v = 0; v < problem->graph->n_nodes; v++)
         priority[v] = (float)-run->start_s[v];
-    int code = dfp_plan_of_run(problem, policy, run->place, priority, run->makespan_s, plan, error);
+    struct dfp_result result = { .place = run->place, .priority = priority, .makespan_s = run->makespan_s };
+    snprintf(result.run_as, sizeof result.run_as, "%s", policy);
+    int code = dfp_plan_of_result(problem, policy, &result, plan, error);
     free(priority);
     return code;
 }

@@ -286,25 +286,32 @@ static int complete(const struct dfp_problem *problem, bool memory, struct df_pl
     return code ? code : predict_single(problem, plan, error);
 }
 
+/* All of a plan whose places and priorities are there. */
+static int finish(const struct dfp_problem *problem, bool memory, const struct dfp_result *result, struct df_plan *plan, struct df_error *error)
+{
+    struct dfp_evaluation evaluation;
+    int code = dfp_evaluate(problem, plan->place, plan->priority, &evaluation, error);
+    if (code)
+        return code;
+    bool placed = !strcmp(result->run_as, DFP_RUN_PLACED);
+    memcpy(plan->run_as, result->run_as, sizeof plan->run_as);
+    plan->predicted_s = placed && !result->simulated ? evaluation.makespan_s : result->makespan_s;
+    plan->lower_bound_s = result->lower_bound_s;
+    plan->n_waves = result->n_waves > 1 ? result->n_waves : 1;
+    plan->inflight = result->inflight;
+    plan->wave_s = result->wave_s;
+    plan->load_s = result->load_s;
+    plan->least_load_s = result->least_load_s;
+    plan->load_bound_s = result->load_bound_s;
+    return complete(problem, memory, plan, error);
+}
+
 static int fill(const struct dfp_problem *problem, const struct dfp_partitioner *partitioner,
                 const struct dfp_options *options, struct df_plan *plan, struct df_error *error)
 {
-    struct dfp_evaluation evaluation;
     struct dfp_result result;
     int code = place(problem, partitioner, options, plan, &result, error);
-    if (code || (code = dfp_evaluate(problem, plan->place, plan->priority, &evaluation, error)))
-        return code;
-    bool placed = !strcmp(result.run_as, DFP_RUN_PLACED);
-    memcpy(plan->run_as, result.run_as, sizeof plan->run_as);
-    plan->predicted_s = placed && !result.simulated ? evaluation.makespan_s : result.makespan_s;
-    plan->lower_bound_s = result.lower_bound_s;
-    plan->n_waves = result.n_waves > 1 ? result.n_waves : 1;
-    plan->inflight = result.inflight;
-    plan->wave_s = result.wave_s;
-    plan->load_s = result.load_s;
-    plan->least_load_s = result.least_load_s;
-    plan->load_bound_s = result.load_bound_s;
-    return complete(problem, !options->no_memory, plan, error);
+    return code ? code : finish(problem, !options->no_memory, &result, plan, error);
 }
 
 static int unknown_policy(const char *policy, struct df_error *error)
@@ -339,19 +346,22 @@ int dfp_plan_make(const struct dfp_problem *problem, const char *policy, const s
     return DF_OK;
 }
 
-int dfp_plan_of_run(const struct dfp_problem *problem, const char *policy, const uint16_t *place,
-                    const float *priority, double makespan_s, struct df_plan **plan, struct df_error *error)
+int dfp_plan_of_result(const struct dfp_problem *problem, const char *policy, const struct dfp_result *result, struct df_plan **plan,
+                       struct df_error *error)
 {
     struct df_plan *made = plan_new(problem, policy);
-    if (!made)
+    const size_t n_waves = result->n_waves > 1 ? result->n_waves : 1;
+    uint16_t *rows = made ? realloc(made->place, (n_waves * made->n_nodes + 1) * sizeof *rows) : NULL;
+    struct dfp_result copy = *result;
+    if (!rows) {
+        dfr_plan_free(made);
         return dfr_error_memory(error);
-    memcpy(made->place, place, made->n_nodes * sizeof *place);
-    memcpy(made->priority, priority, made->n_nodes * sizeof *priority);
-    strncpy(made->run_as, policy, sizeof made->run_as - 1);
-    made->predicted_s = makespan_s;
-    int code = dfp_lower_bound(problem, &made->lower_bound_s, error);
+    }
+    made->place = memcpy(rows, result->place, n_waves * made->n_nodes * sizeof *rows);
+    memcpy(made->priority, result->priority, made->n_nodes * sizeof *made->priority);
+    int code = dfp_lower_bound(problem, &copy.lower_bound_s, error);
     if (!code)
-        code = complete(problem, true, made, error);
+        code = finish(problem, true, &copy, made, error);
     if (code) {
         dfr_plan_free(made);
         return code;

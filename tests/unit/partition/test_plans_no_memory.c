@@ -43,7 +43,8 @@ static int makes_plan(struct work *w, struct df_error *error)
 static int makes_plan_of_run(struct work *w, struct df_error *error)
 {
     struct df_plan *plan = NULL;
-    int status = dfp_plan_of_run(&w->s->problem, "dmda", w->plan->place, w->plan->priority, 1e-3, &plan, error);
+    const struct dfp_result result = { .place = w->plan->place, .priority = w->plan->priority, .run_as = "dmda", .makespan_s = 1e-3 };
+    int status = dfp_plan_of_result(&w->s->problem, "dmda", &result, &plan, error);
 
     if (status != DF_OK)
         assert_null(plan);

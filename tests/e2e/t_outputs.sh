@@ -20,7 +20,8 @@ if [ -c /dev/full ]; then
     said app "$lost" ./careless
     said app-help "$lost" ./sum --help
     expect version-why 1 "$lost: No space left on device$" bash -c '"$1" --version 2>&1 >/dev/full' _ "$DFC"
-    expect long-why 1 "$lost: Input/output error$" bash -c '"$1" --completion=bash 2>&1 >/dev/full' _ "$DFC" # what was too long to be kept is not tried again
+    printf 'kernel f(out a: u8) cost cpu 1us;\ngraph main { for i in 0..200 { _ = f(); } }\n' >many.df
+    expect long-why 1 "$lost: Input/output error$" bash -c '"$1" many.df --emit=metis 2>&1 >/dev/full' _ "$DFC" # one write, too long to be kept, is not tried again
     ln -s /dev/full full.svg
     expect picture-full 1 "error: cannot write 'full.svg': No space left on device" "$DFC" partition sum.df -o full.svg
 else

@@ -159,15 +159,16 @@ static bool emit_plan(const struct dfc_common *common, FILE *out)
         dfc_unload(&loaded);
         return false;
     }
-    bool good = dfp_plan_make(&loaded.problem, common->policy ? common->policy : dfc_default_placer(&loaded),
-                              &common->partition, &plan, &error) == DF_OK &&
-                dfp_evaluate(&loaded.problem, plan->place, plan->priority, &evaluation, &error) == DF_OK;
+    bool good = dfc_plan_make(common, &loaded, &plan);
     if (good) {
-        dfc_emit_plan(out, &loaded, plan, &evaluation);
-        good = dfc_emit_memory(out, &loaded.problem, plan, common->inflight, &error) == DF_OK;
+        good = dfp_evaluate(&loaded.problem, plan->place, plan->priority, &evaluation, &error) == DF_OK;
+        if (good) {
+            dfc_emit_plan(out, &loaded, plan, &evaluation);
+            good = dfc_emit_memory(out, &loaded.problem, plan, common->inflight, &error) == DF_OK;
+        }
+        if (!good)
+            failed(&error);
     }
-    if (!good)
-        failed(&error);
     if (plan)
         dfr_plan_free(plan);
     dfc_unload(&loaded);

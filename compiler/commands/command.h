@@ -20,6 +20,7 @@ extern const struct dfc_command
     dfc_command_probe,
     dfc_command_profile,
     dfc_command_partition,
+    dfc_command_plan,
     dfc_command_simulate,
     dfc_command_compare,
     dfc_command_explain,

@@ -25,6 +25,7 @@ static const struct dfc_command *const commands[] = {
     &dfc_command_probe,
     &dfc_command_profile,
     &dfc_command_partition,
+    &dfc_command_plan,
     &dfc_command_simulate,
     &dfc_command_scale,
     &dfc_command_map,

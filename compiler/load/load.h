@@ -96,6 +96,9 @@ void dfc_report_senseless(const struct dfw_db *db);
 /* The policy that places the nodes if none is named: "gp" if all times are known, else "gp-thesis". */
 const char *dfc_default_placer(const struct dfc_loaded *loaded);
 
+/* Makes the plan: by the policy that is named, or the default one. false: reported. */
+bool dfc_plan_make(const struct dfc_common *common, const struct dfc_loaded *loaded, struct df_plan **plan);
+
 /* ---- outputs ---- */
 
 /* Checks an output's path before any work is done. Rejects a path that cannot be written, or that is one of the

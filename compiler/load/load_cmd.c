@@ -295,3 +295,13 @@ const char *dfc_default_placer(const struct dfc_loaded *loaded)
 {
     return dfr_times_known(loaded->front->graph, &loaded->times, &loaded->platform) ? "gp" : "gp-thesis";
 }
+
+bool dfc_plan_make(const struct dfc_common *common, const struct dfc_loaded *loaded, struct df_plan **plan)
+{
+    struct df_error error = { "" };
+    const char *policy = common->policy ? common->policy : dfc_default_placer(loaded);
+    if (dfp_plan_make(&loaded->problem, policy, &common->partition, plan, &error) == DF_OK)
+        return true;
+    dfc_error("%s", error.text);
+    return false;
+}

@@ -138,6 +138,8 @@ bool dfc_write_dependencies(const struct dfc_program *p)
         add(&files, front->sources[i].path);
     if (p->common->platform)
         add(&files, p->common->platform);
+    if (p->common->lock)
+        add(&files, p->common->lock);
     for (size_t i = 0; good && i < p->n_units; i++)
         good = add_unit(&files, p, &p->units[i]);
     if (good && (files.failed || asprintf(&path, "%s.d", p->output) < 0)) {

@@ -101,20 +101,21 @@ static struct df_plan *make_empty_plan(const struct dfc_program *p)
 }
 
 /* The plan that the program carries. A run on the platform that the plan was made for need not plan again. If the graph
- * cannot run on this platform, the program carries no plan: it may run on another machine. */
-static struct df_plan *make_plan(const struct dfc_program *p)
+ * cannot run on this platform, the program carries no plan: it may run on another machine. false: a lock file does not fit (reported). */
+static bool make_plan(struct dfc_program *p)
 {
     struct df_error error = { "" };
-    struct df_plan *plan = NULL;
     const char *policy = p->options->policy ? p->options->policy : dfc_default_placer(p->loaded);
-    if (dfp_plan_make(&p->loaded->problem, policy, &p->common->partition, &plan, &error) == DF_OK) {
+    if (p->loaded->lock && !dfc_lock_plan(p->loaded->lock, &p->loaded->problem, &p->plan))
+        return false;
+    if (!p->plan && dfp_plan_make(&p->loaded->problem, policy, &p->common->partition, &p->plan, &error) != DF_OK) {
         if (!p->options->quiet)
-            note_promises(p, plan);
-        return plan;
+            dfc_warning("the program carries no placement; it is made when the program starts: %s", error.text);
+        return true;
     }
     if (!p->options->quiet)
-        dfc_warning("the program carries no placement; it is made when the program starts: %s", error.text);
-    return NULL;
+        note_promises(p, p->plan);
+    return true;
 }
 
 static bool write_bytes(const char *path, const unsigned char *bytes, size_t size)
@@ -308,7 +309,9 @@ static bool prepare(struct dfc_program *p)
         note_left_out(p);
     if (p->options->emu_gpu_code)
         leave_out_cuda(p);
-    p->plan = p->common->exported ? make_empty_plan(p) : make_plan(p);
+    if (!p->common->exported)
+        return make_plan(p);
+    p->plan = make_empty_plan(p);
     return true;
 }
 

@@ -253,6 +253,8 @@ static bool check_library(struct options *o)
         dfc_error("--graph chooses the graphs of a library: it goes with --lib");
     else if (!o->lib && o->build.python)
         dfc_error("--python makes a module that calls a library: it goes with --lib");
+    else if (o->lib && o->common.lock)
+        dfc_error("--lock is for programs: a library plans for the sizes of each call");
     else if (o->lib && o->emission)
         dfc_error("--lib makes a library, and --emit=%s writes a step on the way to a program: give one of them",
                   o->emission->name);
@@ -296,7 +298,7 @@ static int parse(struct options *o, int argc, char **argv)
         !dfc_output_is_picture("-o", o->common.output, "DOT"))
         return 2;
     o->build.policy = o->common.policy;
-    return dfc_policy_places(o->common.policy) ? 0 : 2;
+    return dfc_policy_places(o->common.policy) && dfc_policy_or_lock(&o->common) ? 0 : 2;
 }
 
 /* ---- the command ---- */
@@ -360,6 +362,7 @@ static const struct dfr_option own_options[] = {
     DFC_OPTION_OUTPUT("the file for the program (./GRAPH), or for what --emit names (standard output)"),
     { "--emit", "ast|graph|dot|c|metis|plan", "write this step, and make no program", DFR_FIELD(WORD, struct options, emit), .first = 1 },
     DFC_OPTION_WAVES,
+    DFC_OPTION_LOCK,
     { "--lib", NULL, "make each graph with ports a C function NAME_run() of a library; beside it are written NAME.h, a "
       "pkg-config file and a CMake package", DFR_FIELD(FLAG, struct options, lib) },
     { "--python", NULL, "a Python module beside the library, too, whose functions take arrays", DFR_FIELD(FLAG, struct options, build.python) },

@@ -145,8 +145,8 @@ static const char usage[] =
     "usage: dfc plan GRAPH.df -o FILE.lock [options]\n"
     "       dfc plan --check FILE.lock [GRAPH.df] [options]\n\n"
     "Writes the plan of a graph to a lock file: the unit and the priority of each node, predictions, and fingerprints of\n"
-    "graph, times and platform. --check makes the plan anew and prints what has changed, with a verdict for each figure; it\n"
-    "compiles and runs nothing and needs no GPU.\n"
+    "graph, times and platform. 'dfc GRAPH.df --lock=FILE.lock' makes a program that keeps this plan. --check makes the\n"
+    "plan anew and prints what has changed, with a verdict for each figure; it compiles and runs nothing and needs no GPU.\n"
     "Its policy, objective and waves in flight are the lock's unless they are given. Give other options again.\n";
 
 const struct dfc_command dfc_command_plan = {

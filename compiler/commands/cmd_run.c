@@ -24,6 +24,7 @@ struct request {
 static const struct dfr_option own_options[] = {
     DFR_HEADING("options"),
     DFC_OPTION_POLICY("POLICY", "the policy of the run; if it places nodes before a run, the program's plan is its, too"),
+    DFC_OPTION_LOCK,
     DFC_OPTION_OUTPUT(NULL),            /* refused with a sentence */
     DFC_OPTION_REST,
     { 0 }
@@ -43,7 +44,7 @@ static int parse(struct request *r, int argc, char **argv)
         dfc_error("-o: run keeps no program; 'dfc %s -o %s' makes one", r->common.path, r->common.output);
     else if (r->common.policy && !dfr_policy_find(r->common.policy, &error))
         dfc_error("--policy: %s", error.text);
-    else
+    else if (dfc_policy_or_lock(&r->common))
         return 0;
     return 2;
 }

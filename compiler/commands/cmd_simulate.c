@@ -66,6 +66,8 @@ static const struct dfr_option own_options[] = {
     DFR_HEADING("options"),
     DFC_OPTION_POLICY("POLICY,…|all", "policies to simulate (all)"),
     DFC_OPTION_FORMAT("text|csv|json", struct request, form, "form of the output (text)"),
+    { "--lock", "FILE", "the plan of this lock file, which 'dfc plan' wrote, for the policy that it names; the others plan as ever",
+      DFR_FIELD(NAME, struct dfc_common, lock) },
     DFC_OPTION_OUTPUT("the file for the figures; else they go to standard output"),
     { "--gantt", "FILE.svg", "a picture of who does what and when, PNG if FILE ends in .png: a row for each worker and "
       "copy engine, with the critical path outlined; with several policies, a file for each: "
@@ -188,7 +190,9 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
                                             .no_guard = !r->guard, .evict = evict(r) };
     if (dfr_policy_find(row->policy, error)->needs_plan || (r->fewer && dfp_partitioner_find(row->policy))) {
         double begin_s = dfr_clock_s();
-        int code = dfp_plan_make(problem, row->policy, &r->common.partition, &plan, error);
+        const bool locked = loaded->lock && strcmp(row->policy, dfc_lock_policy(loaded->lock)) == 0;
+        int code = locked ? (dfc_lock_plan(loaded->lock, problem, &plan) ? DF_OK : DF_E_REFUSED)
+                          : dfp_plan_make(problem, row->policy, &r->common.partition, &plan, error);
         if (code)
             return code;
         row->plan_ms = 1e3 * (dfr_clock_s() - begin_s);
@@ -251,9 +255,9 @@ static bool simulate_each(const struct request *r, const struct dfc_loaded *load
             return false;
         }
         bool good = simulate(r, loaded, &rows[i], gantt, schedule, &error) == DF_OK;
-        if (!good)
+        if (!good && error.text[0])     /* what is wrong with a lock file has been reported */
             dfc_error("policy %s: %s", r->policies.names[i], error.text);
-        else if (gantt)
+        else if (good && gantt)
             good = draw(r, loaded, &rows[i], gantt);
         dfc_gantt_free(gantt);
         if (!good)

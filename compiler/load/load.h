@@ -10,6 +10,7 @@
 
 #include "compiler/divide/divide.h"
 #include "compiler/front/front.h"
+#include "compiler/lock/lock.h"
 #include "partition/partition.h"
 #include "profiles/profiles.h"
 
@@ -28,6 +29,7 @@ struct dfc_common {
     const char *platform;               /* --platform FILE */
     const struct df_platform *machine;  /* in place of a file: one machine of a cluster; NULL: none */
     const char *policy;                 /* --policy */
+    const char *lock;                   /* --lock FILE: its plan is kept; NULL: a plan is made */
     const char *device;                 /* --device, as written; NULL: auto */
     bool untrusted;                     /* --untrusted */
     bool emu_all;
@@ -61,6 +63,7 @@ struct dfc_loaded {
     bool waves_guessed;                 /* their number was neither given */
     bool waves_learnt;                  /* or the latest run with --learn did */
     struct dfp_passes passes;           /* n is 0: there is no acc, or nothing to choose */
+    struct dfc_lock *lock;              /* --lock; NULL: none */
 };
 /* Loads the graph, its platform and its times. -o is checked by dfc_output_check(); a command checks its other outputs
  * itself. need_code: every kernel that is used must have code, and its files must exist. false: reported. */
@@ -73,8 +76,8 @@ bool dfc_run_front(const struct dfc_common *common, bool need_code, const struct
                    size_t n_divisions, struct dfl_sink *sink, struct dfc_front **front);
 
 /* load_divided.c: divides nodes if that is predicted to be faster (compiler/divide/): `divisions`, and a new graph with its times. dfc_load()
- * calls it. */
-void dfc_load_divided(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
+ * calls it. With a lock file the nodes are divided as it says. false: they cannot be (reported). */
+bool dfc_load_divided(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
 
 /* Renumbers the platform's device classes to match the graph's, because planners compare the numbers: the graph's classes come first, in the
  * graph's order, then those that it does not know. false: too many classes (reported). */
@@ -96,14 +99,14 @@ void dfc_report_senseless(const struct dfw_db *db);
 /* The policy that places the nodes if none is named: "gp" if all times are known, else "gp-thesis". */
 const char *dfc_default_placer(const struct dfc_loaded *loaded);
 
-/* Makes the plan: by the policy that is named, or the default one. false: reported. */
+/* Makes the plan: that of the lock file if there is one, else by the policy that is named, or the default one. false: reported. */
 bool dfc_plan_make(const struct dfc_common *common, const struct dfc_loaded *loaded, struct df_plan **plan);
 
 /* ---- outputs ---- */
 
 /* Checks an output's path before any work is done. Rejects a path that cannot be written, or that is one of the
- * inputs: the .df, its imports, its kernels' code, the platform's file, the profile database. If
- * loaded is NULL, only the .df and the platform's file count. NULL and "-" are good. false: reported. */
+ * inputs: the .df, its imports, its kernels' code, the platform's file, the lock file, the profile database. If
+ * loaded is NULL, only the .df, the platform's file and the lock file count. NULL and "-" are good. false: reported. */
 bool dfc_output_check(const struct dfc_common *common, const struct dfc_loaded *loaded, const char *path);
 /* Rejects two outputs of one command that are the same file. A path may be NULL. false: reported; the command exits with 2. */
 bool dfc_outputs_apart(const char *a_option, const char *a, const char *b_option, const char *b);

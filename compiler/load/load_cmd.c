@@ -269,9 +269,8 @@ bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded
 {
     if (!dfc_load_graph(common, need_code, loaded))
         return false;
-    if (!weigh(common, loaded))
+    if ((common->lock && !(loaded->lock = dfc_lock_read(common->lock))) || !weigh(common, loaded) || !dfc_load_divided(common, need_code, loaded))
         return give_up(loaded);
-    dfc_load_divided(common, need_code, loaded);
     loaded->problem = (struct dfp_problem){ loaded->front->graph, &loaded->platform, &loaded->times, loaded->passes.n };
     return true;
 }
@@ -283,6 +282,7 @@ void dfc_unload(struct dfc_loaded *loaded)
     struct dfc_divide lists = { .divisions = loaded->divisions, .n_divisions = loaded->n_divisions,
                                 .declined = loaded->declined, .n_declined = loaded->n_declined };
     dfc_divide_free(&lists);
+    dfc_lock_free(loaded->lock);
     dfr_times_free(&loaded->times);
     dfw_known_free(&loaded->known);
     dfw_rates_free(&loaded->rates);
@@ -300,6 +300,8 @@ bool dfc_plan_make(const struct dfc_common *common, const struct dfc_loaded *loa
 {
     struct df_error error = { "" };
     const char *policy = common->policy ? common->policy : dfc_default_placer(loaded);
+    if (loaded->lock)
+        return dfc_lock_plan(loaded->lock, &loaded->problem, plan);
     if (dfp_plan_make(&loaded->problem, policy, &common->partition, plan, &error) == DF_OK)
         return true;
     dfc_error("%s", error.text);

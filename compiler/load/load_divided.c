@@ -46,11 +46,32 @@ static bool make(void *arg, const struct dfc_division *divisions, size_t n_divis
     return false;
 }
 
-void dfc_load_divided(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
+/* The graph with the divisions of the lock file, in place of the one without. */
+static bool divide_as_locked(struct attempts *from, struct dfc_loaded *loaded)
+{
+    struct dfc_division *divisions;
+    struct dfc_made undivided = { loaded->front, loaded->times, loaded->sink }, made;
+    size_t n;
+    if (!dfc_lock_divisions(loaded->lock, &divisions, &n))
+        return false;
+    bool good = n == 0 || make(from, divisions, n, &made);
+    if (good && n > 0) {
+        loaded->front = made.front;
+        loaded->times = made.times;
+        loaded->sink = made.more;
+        unmake(&undivided);
+    }
+    dfc_lock_divisions_free(divisions, n);
+    return good;
+}
+
+bool dfc_load_divided(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
 {
     struct attempts from = { common, loaded, need_code };
     if (common->exported)
-        return;
+        return true;
+    if (loaded->lock)
+        return divide_as_locked(&from, loaded);
     const enum dfp_objective objective = common->partition.objective;
     struct dfc_divide d = {
         .platform = &loaded->platform, .make = make, .unmake = unmake, .arg = &from,
@@ -70,4 +91,5 @@ void dfc_load_divided(const struct dfc_common *common, bool need_code, struct df
     loaded->waves_guessed = d.waves_guessed;
     loaded->waves_learnt = !d.waves_guessed && !common->waves;
     loaded->passes = d.passes;
+    return true;
 }

@@ -51,7 +51,7 @@ static char *is_database(const struct stat *output)
 /* The name of the input that is the file `output`, malloc'ed. NULL: no input is, or there is no memory to say so. */
 static char *find_input(const struct dfc_common *common, const struct dfc_front *front, const struct stat *output)
 {
-    const char *given[] = { common->path, common->platform };
+    const char *given[] = { common->path, common->platform, common->lock };
     char *found = NULL;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i] && is_file(given[i], output))

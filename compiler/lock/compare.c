@@ -17,6 +17,7 @@ struct comparison {
     struct dfr_report_table table;
     unsigned worse;                     /* figures */
     size_t node_rows;
+    bool other;                         /* nodes or units are other ones, so no program can be built with the lock */
 };
 
 static const struct dfr_column columns[] = {
@@ -151,6 +152,7 @@ static void compare_units(struct comparison *c)
     json_object_foreach(was, name, unit) {
         const json_t *now = json_object_get(is, name);
         if (!now) {
+            c->other = true;
             add(c, "unit", name, dfc_lock_text(unit, "class"), NULL, "gone");
             continue;
         }
@@ -262,23 +264,30 @@ static void compare_nodes(struct comparison *c)
             compare_node(c, name, node, now);
             continue;
         }
+        c->other = true;
         add_of_node(c, "node", name, dfc_lock_text(node, "kernel"), NULL, "gone");
     }
     json_object_foreach(is, name, node)
-        if (!json_object_get(was, name))
+        if (!json_object_get(was, name)) {
+            c->other = true;
             add_of_node(c, "node", name, NULL, dfc_lock_text(node, "kernel"), "new");
+        }
 }
 
 /* ---- all of it ---- */
 
 static void print_text_end(FILE *out, const struct comparison *c)
 {
+    char hint[1024];
     if (c->node_rows > MOST_NODE_ROWS)
         fprintf(out, "… and %zu more rows of nodes, which --format=csv has\n", c->node_rows - MOST_NODE_ROWS);
     if (c->worse)
         fprintf(out, "\n%u figure%s worse by more than %.4g %%\n", c->worse, c->worse == 1 ? " is" : "s are", 100 * c->tolerance);
     else
         fprintf(out, "\nnothing is worse by more than %.4g %%\n", 100 * c->tolerance);
+    if (c->other)
+        fprintf(out, "no program can be built with this lock any more, because nodes or units are other ones; %s\n",
+                dfc_lock_remedy(c->was, hint, sizeof hint));
 }
 
 bool dfc_lock_compare(FILE *out, enum dfr_form form, const struct dfc_lock *was, const struct dfc_lock *is, double tolerance, unsigned *worse)
@@ -298,7 +307,7 @@ bool dfc_lock_compare(FILE *out, enum dfr_form form, const struct dfc_lock *was,
     if (!good)
         dfc_error("out of memory");
     else if (form == DFR_FORM_JSON)
-        fprintf(out, "\n ], \"worse\": %u}\n", c.worse);
+        fprintf(out, "\n ], \"worse\": %u, \"buildable\": %s}\n", c.worse, c.other ? "false" : "true");
     else if (form == DFR_FORM_TEXT)
         print_text_end(out, &c);
     return good;

@@ -149,6 +149,13 @@ bool dfc_policy_places(const char *policy)
     return false;
 }
 
+bool dfc_policy_or_lock(const struct dfc_common *common)
+{
+    if (common->policy && common->lock)
+        dfc_error("--policy chooses who makes the plan, and --lock has one: give one of them");
+    return !common->policy || !common->lock;
+}
+
 /* ---- whole command lines ---- */
 
 /* The graph's file. */

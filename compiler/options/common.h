@@ -16,6 +16,8 @@ extern const struct dfr_option dfc_options_common[];
     DFR_COUNT(struct dfc_common, waves, 1, UINT32_MAX) }
 #define DFC_OPTION_GRAPH { "--graph", "NAME:DIM=SIZE,…", "a graph with ports in place of main, for these sizes; its inputs are there at the start", \
     DFR_FIELD(TEXT, struct dfc_common, graph) }
+#define DFC_OPTION_LOCK { "--lock", "FILE", "keep the plan of this lock file, which 'dfc plan' wrote: the same units and priorities, and no search", \
+    DFR_FIELD(NAME, struct dfc_common, lock) }
 #define DFC_OPTION_OUTPUT(text) { "-o", "FILE", text, DFR_FIELD(NAME, struct dfc_common, output) }
 #define DFC_OPTION_POLICY(value, text) { "--policy", value, text, DFR_FIELD(NAME, struct dfc_common, policy) }
 #define DFC_OPTION_PLATFORM(text) { "--platform", "FILE", text, DFR_FIELD(NAME, struct dfc_common, platform) }
@@ -34,6 +36,8 @@ struct dfc_policies {
 bool dfc_policies_read(struct dfc_policies *policies, const char *text, const char *also, bool once);
 /* Does this policy place nodes before the run? NULL is the default one, which does. false: reported. */
 bool dfc_policy_places(const char *policy);
+/* --policy and --lock exclude each other: false, reported, if both are given. */
+bool dfc_policy_or_lock(const struct dfc_common *common);
 /* Reads the whole command line of a command for one graph. Its request begins with `common`. Returns 0, or 2 for a usage error (reported). */
 int dfc_parse_options(const struct dfc_command *command, int argc, char **argv, struct dfc_common *common);
 /* dfp_options.budget, "N|Nx". */

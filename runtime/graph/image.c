@@ -12,7 +12,7 @@
 #include "runtime/graph/arrays.h"
 #include "runtime/base/error.h"
 
-#define VERSION 14
+#define VERSION 15
 #define BYTE_ORDER_MARK 0x01020304u
 #define ALIGN 64
 
@@ -131,6 +131,7 @@ static void copy_plan(struct df_plan *to, const struct df_plan *from)
     copy_platform(&to->platform, &from->platform);
     to->times.n_classes = from->times.n_classes;
     to->times.n_works = from->times.n_works;
+    to->locked = from->locked;
     to->n_nodes = from->n_nodes;
     to->n_waves = from->n_waves;
     to->inflight = from->inflight;

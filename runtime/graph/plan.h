@@ -89,6 +89,7 @@ struct df_plan {
                                          * better, with its options: "pats --dl --prefetch" (dfr_run_as_read()) */
     struct df_platform platform;        /* it was made for this platform */
     struct df_times times;
+    uint32_t locked;                    /* 1: it is of a lock file, so a run obeys it or refuses; no run plans again */
     uint32_t n_nodes;
     uint32_t n_waves;                   /* 1 or more waves, placed jointly: wave w goes by row w % n_waves of `place` */
     uint16_t *place;                    /* unit of each node, [row * n_nodes + node] */

@@ -108,6 +108,17 @@ static int replan(const struct df_program *program, const struct dfr_image *imag
     return rc;
 }
 
+/* A locked plan is for the sizes that it was made for. */
+static int refuse_sizes(const struct df_graph *graph, const struct dfr_command_line *line, struct df_error *error)
+{
+    uint32_t i = 0;
+    while (i + 1 < graph->n_params && line->params[i] == graph->params[i].value)
+        i++;
+    const char *name = df_graph_string(graph, graph->params[i].name);
+    return dfr_error(error, DF_E_REFUSED, "the plan is locked for %s = %lld, and --%s=%lld needs another one: build the program without --lock, or with a lock for -D %s=%lld",
+                     name, (long long)graph->params[i].value, name, (long long)line->params[i], name, (long long)line->params[i]);
+}
+
 /* Makes graph and plan again for the sizes that were given. Times come from what was known when the program was
  * made. */
 static int remake(const struct df_program *program, const struct dfr_image *image, const struct dfr_command_line *line,
@@ -115,6 +126,8 @@ static int remake(const struct df_program *program, const struct dfr_image *imag
 {
     struct df_times old = { 0 }, times = { 0 };
     int rc = DF_OK;
+    if (image->plan && image->plan->locked)
+        return refuse_sizes(image->graph, line, error);
     if (!program->replanner)
         return dfr_error(error, DF_E_REFUSED,
                          "this program cannot change its sizes: it was linked without the front end");

@@ -62,8 +62,10 @@ static int find_plan(const struct virtual_run *run, const struct df_options *opt
                      const char *policy, struct df_plan **own, struct df_error *error)
 {
     const struct df_plan *plan = options->plan;
-    if (plan && plan->n_nodes == run->graph->n_nodes && !strcmp(plan->policy, policy) &&
-        df_platform_alike(&plan->platform, &run->platform))
+    const bool own_policy = plan && plan->n_nodes == run->graph->n_nodes && !strcmp(plan->policy, policy);
+    if (own_policy && plan->locked && plan->platform.n_units != run->platform.n_units)
+        return dfr_error(error, DF_E_REFUSED, "the plan is locked for the units of platform '%s'", plan->platform.name);
+    if (own_policy && (plan->locked || df_platform_alike(&plan->platform, &run->platform)))
         return DF_OK;
     if (!options->planner || !options->planner->make)
         return dfr_error(error, DF_E_REFUSED,
@@ -211,6 +213,10 @@ static const char *choose_default(struct virtual_run *run, const struct df_optio
                                        .plan = options->plan,
                                        .plan_fits = options->plan != NULL };
     char why[sizeof run->stats->policy_why - 16];
+    if (options->plan && options->plan->locked) {
+        snprintf(run->stats->policy_why, sizeof run->stats->policy_why, "the program's plan is locked");
+        return options->plan->policy;
+    }
     const char *name = dfr_policy_default(&facts, why, sizeof why);
 
     snprintf(run->stats->policy_why, sizeof run->stats->policy_why, "default: %s", why);

@@ -75,6 +75,24 @@ static void number_devices(struct df_run *run, const struct dfr_devices *chosen)
         dfr_log(run, DF_LOG_WARNING, "%s", chosen->inexact.text);
 }
 
+/* The program's plan, if it is one that a run obeys. */
+static const struct df_plan *locked_plan(const struct df_run *run)
+{
+    const struct df_plan *plan = run->options.plan;
+    return plan && plan->locked && plan->n_nodes == run->graph->n_nodes ? plan : NULL;
+}
+
+/* A locked plan is for its own units: further devices take no part. */
+static void leave_out_unlocked(const struct df_run *run, struct dfr_devices *chosen)
+{
+    const struct df_plan *plan = run->choice.policy ? NULL : locked_plan(run);
+    const uint32_t n = plan ? plan->platform.n_units - 1 : chosen->n;
+    if (chosen->n > n) {
+        dfr_log(run, DF_LOG_INFO, "%u of %u devices take no part: the plan is locked", chosen->n - n, chosen->n);
+        chosen->n = n;
+    }
+}
+
 /* Finds the back ends, and which of their devices take part; 0: none. */
 static int find_devices(struct df_run *run, const struct df_platform *platform, struct df_error *error)
 {
@@ -94,8 +112,10 @@ static int find_devices(struct df_run *run, const struct df_platform *platform, 
     int status = dfr_devices_choose(&ends, &run->options, run->graph, n_described, DF_MAX_UNITS - 1, &chosen, error);
     if (status != DF_OK)
         return status;
+    const bool any = chosen.n > 0;
+    leave_out_unlocked(run, &chosen);
     number_devices(run, &chosen);
-    if (chosen.n > 0)
+    if (any)
         return DF_OK;
     if (!optional)
         return dfr_error(error, DF_E_DEVICE, "no %s device: %s", ends.ops[0]->name,
@@ -320,7 +340,43 @@ static bool usable(const struct df_run *run, const struct df_plan *plan)
 {
     if (!plan || !plan->place || plan->n_nodes != run->graph->n_nodes)
         return false;
-    return strcmp(plan->policy, run->choice.policy->name) == 0 && same_machine(run, plan);
+    return strcmp(plan->policy, run->choice.policy->name) == 0 && (plan->locked || same_machine(run, plan));
+}
+
+static int refuse(struct df_error *error, const char *why)
+{
+    return dfr_error(error, DF_E_REFUSED, "the plan is locked, and %s (--policy=NAME plans anew, and so does a program that is built without --lock)", why);
+}
+
+/* Can each node run where the plan has it? */
+static int check_places(const struct df_run *run, const struct df_plan *plan, struct df_error *error)
+{
+    for (uint64_t i = 0; i < (uint64_t)plan->n_nodes * plan->n_waves; i++) {
+        const uint32_t v = (uint32_t)(i % plan->n_nodes), u = plan->place[i];
+        char name[256], why[400];
+        if (run->choice.able[v] >> u & 1 || df_node_is_ranges(run->graph, v) || run->graph->nodes[v].flags & DF_NODE_ZERO_COST)
+            continue;
+        df_node_name(run->graph, v, name, sizeof name);
+        snprintf(why, sizeof why, "node '%s' cannot run on '%s' here, for want of code or memory", name, plan->platform.units[u].name);
+        return refuse(error, why);
+    }
+    return DF_OK;
+}
+
+/* The locked plan stands on this machine, or the run is refused. Other workers, links and memories do not matter. gp's monitor would move jobs. */
+static int obey(struct df_run *run, const struct df_plan *plan, struct df_error *error)
+{
+    const struct df_platform *was = &plan->platform, *is = &run->machine.platform;
+    struct dfr_run_as as;
+    char why[200];
+    for (uint32_t u = 1; u < was->n_units; u++)
+        if (u >= is->n_units || is->units[u].cls != was->units[u].cls) {
+            snprintf(why, sizeof why, "this run has no unit '%s' of class %s", was->units[u].name, was->class_names[was->units[u].cls]);
+            return refuse(error, why);
+        }
+    run->options.guard = 0;
+    int status = dfr_run_as_read(plan->run_as, &as, error);
+    return status == DF_OK && !as.policy ? check_places(run, plan, error) : status;
 }
 
 /* Nobody asked for a policy. */
@@ -338,6 +394,11 @@ static void choose_default(struct df_run *run, const struct dfr_given *given)
                                        .plans = plan && !plan->place && run->options.planner && run->options.planner->make };
     char why[DFR_WHY_SIZE - 16];
 
+    if (locked_plan(run)) {
+        run->choice.policy = dfr_policy_find(plan->policy, NULL);
+        snprintf(run->choice.why, sizeof run->choice.why, "the program's plan is locked");
+        return;
+    }
     run->choice.policy = dfr_policy_find(dfr_policy_default(&facts, why, sizeof why), NULL);
     snprintf(run->choice.why, sizeof run->choice.why, "default: %s", why);
 }
@@ -346,6 +407,7 @@ bool dfr_machine_is_placed(const struct df_run *run)
 {
     const struct df_plan *plan = run->options.plan;
     return run->choice.policy ? run->choice.policy->needs_plan
+           : locked_plan(run) ? dfr_policy_find(plan->policy, NULL)->needs_plan
                               : run->machine.n_gpus > 0 && plan && same_machine(run, plan) && dfr_plan_is_default(run->graph, plan, run->options.waves);
 }
 
@@ -357,6 +419,8 @@ static int find_plan(struct df_run *run, const struct dfr_given *given, struct d
 
     if (!run->choice.policy)
         choose_default(run, given);
+    if (locked_plan(run) && strcmp(plan->policy, run->choice.policy->name) == 0 && (status = obey(run, plan, error)) != DF_OK)
+        return status;
     if (!run->choice.policy->needs_plan || usable(run, plan))
         return DF_OK;
     if (!planner || !planner->make)

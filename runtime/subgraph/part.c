@@ -423,6 +423,8 @@ static int take_plan(struct dfr_part *p, const struct df_plan *plan, struct df_e
     const struct df_graph *g = p->parts->cuts[p->which].graph;
     const size_t n = plan ? (size_t)plan->times.n_classes * g->n_works + 1 : 0;
 
+    if (plan && plan->locked)
+        return dfr_error(error, DF_E_REFUSED, "the plan is locked for the whole graph, and each rank of this run has a part of it: build the program without --lock");
     if (!plan || !plan->times.time_s || plan->times.n_works != p->parts->graph->n_works)
         return DF_OK;
     if (!(p->plan = calloc(1, sizeof *p->plan)))

@@ -1,4 +1,4 @@
-# Lock files: `dfc plan`, and `dfc plan --check` after changes of graph, times and platform.
+# Lock files: `dfc plan`, programs that keep a lock's plan (--lock), and `dfc plan --check` after changes of graph, times and platform.
 cat >base.df <<'END'
 platform pair {
     cpu host { workers = 2; }
@@ -64,9 +64,23 @@ expect joint-moved 0 '^unit +main/job +g, g, g +[hostg, ]* - +moved$' lock --che
 cp "$DF_SOURCE/tests/e2e/programs/divide/share.df" .
 lock share.df -o share.lock
 expect divided 0 '^    "main/f": \[[0-9.]+, [0-9.]+, [0-9.]+\]$' cat share.lock
+sed 's/gpu (4.0ns/gpu (0.1ns/' share.df >fast.df
+"$DFC" fast.df --emit=plan | grep 'main/f.part\[2\]' && fail divided-otherwise "it has three parts, too" || pass divided-otherwise
+expect divided-as-locked 0 '^n[0-9]+ main/f.part\[2\] u' "$DFC" fast.df --emit=plan --lock=share.lock
 printf 'kernel src(out a: bytes[n]) cost cpu 1us;\nkernel change(inout a: bytes[n]) cost cpu 1us;\nkernel copy(in a: bytes[n]) cost cpu 1us;\ngraph main { a: bytes[9] = src(); b = change(a); copy(a); copy(b); }\n' >copy.df
 lock copy.df --device=none -o copy.lock
 expect copies 0 '^    "main/copy~": ' cat copy.lock
+expect copies-obeyed 0 '^plan copy: ' "$DFC" copy.df --emit=plan --device=none --lock=copy.lock
+
+# The example of docs/plans.md.
+cp "$DF_SOURCE"/examples/graphs/{image,study}.df .
+lock image.df -D strips=4 -o image.lock; sed '/^    "main/d; /^  }$/d; /^}$/d' image.lock >image.head; sed -n '/^    "main\/seam#1"/p' image.lock >>image.head
+sed -n '/^{$/,/^```$/p' "$DF_SOURCE/docs/plans.md" | sed '/^```/,$d' >docs.head
+same docs-file image.head docs.head
+sed -i 's/gpu (0.7ns/gpu (1.1ns/' image.df
+lock --check image.lock -D strips=4 >image.out
+sed -n '/^what  *of/,/^```$/p' "$DF_SOURCE/docs/plans.md" | sed '/^```/,$d' | grep -vxFf image.out >docs.other
+[ ! -s docs.other ] && grep -q '^1 figure is worse' image.out && pass docs-check || fail docs-check "$(cat docs.other)"
 
 # ---- --check: nothing has changed; ten changes, and what is said of each ----
 expect unchanged 0 '^nothing is worse by more than 5 %$' lock --check base.lock
@@ -82,8 +96,8 @@ changed() {
     for pattern; do matches "$pattern" "$said" || { fail "$name" "no line matches '$pattern': $said"; return; }; done
     pass "$name"
 }
-equal='^wave .* equal$'
-changed added 0 's/^    show(f);/    show(f); note(a);/' "$equal" '^node +main/note +- +note +- +new$' '^graph .* changed$'
+equal='^wave .* equal$' new="^no program can be built with this lock any more, because nodes or units are other ones; 'dfc plan base.df -o base.lock' makes it anew$"
+changed added 0 's/^    show(f);/    show(f); note(a);/' "$equal" '^node +main/note +- +note +- +new$' '^graph .* changed$' "$new"
 changed removed 0 's/    e = join(d, m\[2\]);/    e = join(m[0], m[1]);/; s/^    d = join.*//' '^node +main/join#3 +join +- +- +gone$'
 changed renamed 0 's/show(/print(/' "$equal" '^node +main/show +show +- +- +gone$' '^node +main/print +- +print +- +new$'
 changed variant 1 's/ gpu (10ns \* k);/;/; s/\(kernel light.*\);/\1 gpu 1us;/' '^time gpu +main/heavy#1 +1.00 ms +- +- +changed$' '^time gpu +main/light\[0\]#1 +- +1.00 us +- +changed$'
@@ -141,19 +155,99 @@ check json python3 - <<'PY'
 import json
 said = json.load(open("dearer.json"))
 wave, = [row for row in said["rows"] if row["what"] == "wave"]
-assert wave["verdict"] == "worse" and abs(wave["is_s"] / wave["was_s"] - 1 - wave["change"]) < 1e-5 and said["worse"] >= 1, said
+assert wave["verdict"] == "worse" and abs(wave["is_s"] / wave["was_s"] - 1 - wave["change"]) < 1e-5 and said["worse"] >= 1 and said["buildable"] is True, said
 PY
 
-# ---- files that are no lock files ----
+# ---- programs that keep the plan ----
+cat >chain.df <<'END'
+platform pair {
+    cpu host { workers = 2; }
+    gpu card { h2d = 10 GB/s, 5 us; d2h = 10 GB/s, 5 us; memory = 1 GiB; }
+}
+param n = 1000 dynamic;
+arg seed: i32 = 3;
+kernel make(out a: i32[k]; seed: i32) cpu {{ for (size_t i = 0; i < k; i++) a[i] = (int32_t)i * 7 + seed; }} cost cpu 20us;
+kernel twice(in a: i32[k], out b: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) b[i] = a[i] * 2 + 1; }} cost cpu 400us gpu 40us;
+kernel mix(in a: i32[k], in b: i32[k], out c: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) c[i] = a[i] ^ b[i]; }} cost cpu 300us gpu 40us;
+kernel show(in c: i32[k]) ordered cpu {{ long s = 0; for (size_t i = 0; i < k; i++) s += c[i] * (long)(i % 13); printf("%ld\n", s); }} cost cpu 20us;
+graph main { a: i32[n] = make(seed) @cpu; b = twice(a); d = twice(b); e = mix(b, d); show(e) @cpu; }
+END
+compile() { "$DFC" "$@" --nvcc=none --emu-all '--cflags=-include stdio.h'; }
+lock chain.df --emu-all -o found.lock
+# A plan that no policy would make: one `twice` and `mix` are on the host.
+sed '/"main\/\(twice#2\|mix\)"/ s/"unit": "card"/"unit": "host"/' found.lock >chain.lock
+cmp -s found.lock chain.lock && fail other-places "the lock is the same"
+check plain compile chain.df -o plain
+check locked compile chain.df --lock=chain.lock -o locked
+places() { # PROGRAM: its output goes to `out`; prints the jobs of each node, and where they were
+    "$1" --device=emu --emu-all --waves=3 --stats=json --stats-file=s.json >out &&
+        python3 -c 'import json; print(*sorted("%s %s %d" % (n["name"], n["on"], n["jobs"]) for n in json.load(open("s.json"))["nodes"]), sep=", ")'
+}
+want="main/make cpu 3, main/mix cpu 3, main/show cpu 3, main/twice#1 gpu 3, main/twice#2 cpu 3"
+got=$(places ./locked)
+[ "$got" = "$want" ] && pass places || fail places "$got"
+mv out locked.out; got=$(places ./plain)
+[ "$got" != "$want" ] && pass other-than-plain || fail other-than-plain "$got"
+same bytes locked.out out
+./locked --device=emu --emu-all --waves=3 --policy=heft >out 2>&1; same plans-anew-if-told out locked.out
+expect why 0 "^policy .*\(the program's plan is locked\)$" ./locked --device=emu --emu-all --stats
+expect other-workers 0 "^policy .*\(the program's plan is locked\)$" ./locked --device=emu --emu-all --stats --workers=1
+expect virtual 0 "^policy .*\(the program's plan is locked\)$" ./locked --device=sim --stats
+expect virtual-units 1 "^locked: error: the plan is locked for the units of platform 'pair'$" ./locked --device=sim --stats --platform=many.df
+sed 's/cpu 300us gpu 40us/cpu 300us gpu 40ms/; s/400us gpu 40us/400us gpu 30ms/' chain.df >slow.df
+plan_of() { "$DFC" "$@" --emit=plan --emu-all | sed -n 's/^n[0-9]* \(main[^ ]* u[0-9]\) rank.*/\1/p' | paste -sd ' '; }
+got=$(plan_of slow.df --lock=chain.lock)
+[ "$got" = "main/make u0 main/twice#1 u1 main/twice#2 u0 main/mix u0 main/show u0" ] && pass not-searched || fail not-searched "$got"
+expect run-locked 0 "the program's plan is locked" "$DFC" run chain.df --nvcc=none --emu-all '--cflags=-include stdio.h' --device=emu --lock=chain.lock -- --stats
+policy=$(sed -n 's/.*"policy": "\(.*\)".*/\1/p' chain.lock)
+wave=$("$DFC" chain.df --emu-all --emit=plan --lock=chain.lock | sed -n 's/^predicted \(.*\) for a wave.*/\1/p')
+expect simulated 0 "^$policy +$(printf %.0f "${wave% us}") us" "$DFC" simulate chain.df --emu-all --policy="$policy,all-cpu" --lock=chain.lock
+sed 's/show(/print(/' chain.df >changed.df
+expect simulated-refused 1 "^chain.lock:[0-9]+:5: error: the graph has other nodes than the lock: 'main/print' is new, 'main/show' is gone$" "$DFC" simulate changed.df --emu-all --policy="$policy" --lock=chain.lock
+
+# What it was made for is not there: it says so, and does not plan again.
+anew='\(--policy=NAME plans anew, and so does a program that is built without --lock\)$'
+expect no-device 1 "^locked: error: the plan is locked, and this run has no unit 'card' of class gpu $anew" ./locked --device=none
+expect no-code 1 "^locked: error: the plan is locked, and node 'main/twice#1' cannot run on 'card' here, for want of code or memory $anew" ./locked --device=emu
+check other-policy ./locked --device=none --policy=ws
+expect other-size 1 '^locked: error: the plan is locked for n = 1000, and --n=2000 needs another one: build the program without --lock, or with a lock for -D n=2000$' ./locked --device=emu --emu-all --n=2000
+check same-size ./locked --device=emu --emu-all --n=1000
+lock chain.df --device=none --policy=heft -o host.lock
+check host-locked compile chain.df --device=none --lock=host.lock -o host
+expect host-only 0 "^policy +heft \(the program's plan is locked\)$" ./host --device=emu --emu-all --stats
+expect left-out 0 '^host: 1 of 1 devices take no part: the plan is locked$' ./host --device=emu --emu-all --log=info
+if have_ranks parts; then
+    root=; [ "$(id -u)" != 0 ] || root=--allow-run-as-root
+    # shellcheck disable=SC2086
+    expect parts 1 'error: .*the plan is locked for the whole graph, and each rank of this run has a part of it: build the program without --lock$' timeout 60 mpirun $root --oversubscribe --bind-to none -n 2 ./host --cluster --device=none
+fi
+
+# ---- a graph or a platform that does not fit ----
+# refused NAME FILE PLACE MESSAGE HINT: building FILE with base.lock ends with 1 and these lines, and nothing is written.
+refused() {
+    local said status; said=$("$DFC" "$2" --emit=plan --lock=base.lock -o refused.out 2>&1); status=$?
+    [ "$status" = 1 ] && [ ! -e refused.out ] && matches "^base.lock:$3: error: $4$" "$said" && matches "^hint: $5$" "$said" && pass "$1" || fail "$1" "exit $status: $said"
+}
 anew="'dfc plan base.df -o base.lock' makes it anew"
 at() { grep -n "\"$1\":" base.lock | cut -d: -f1; }
+sed 's/^    show(f);/    show(f); x = light(a); _ = light(x);/' base.df >changed.df
+refused lock-added changed.df "$(at nodes):3" "the graph has other nodes than the lock: 'main/light#1' is new, 'main/light#2' is new" "$anew"
+sed 's/show(/print(/' base.df >changed.df
+refused lock-renamed changed.df "$(at main/show):5" "the graph has other nodes than the lock: 'main/print' is new, 'main/show' is gone" "$anew"
+sed 's/0\.\.3 {/0..8 {/' base.df >changed.df
+refused lock-many changed.df "$(at nodes):3" "the graph has other nodes than the lock: 'main/light\[3\]#1' is new, 'main/light\[3\]#2' is new, 'main/light\[4\]#1' is new, and 7 more" "$anew"
+refused lock-unit other.df "$(at card):5" "platform 'pair' has no unit 'card': it has host, other" "$anew"
+sed 's/gpu card/fpga card/; s/gpu (10/fpga (10/' base.df >changed.df
+refused lock-class changed.df "$(at card):5" "unit 'card' is of class gpu, and of class fpga on platform 'pair'" "$anew"
+sed 's/n = 100000/n = 200000/' base.df >changed.df
+expect lock-warns 0 "^dfc: warning: sizes, code or connections of the graph have changed since 'base.lock' was made; 'dfc plan --check base.lock' compares$" "$DFC" changed.df --emit=plan --lock=base.lock
 cp base.lock good.lock
-# wrong NAME SED PLACE MESSAGE: after that change of base.lock, checking ends with 1 and these lines.
-wrong() {
-    local said status; sed "$2" good.lock >base.lock; cmp -s good.lock base.lock && fail "$1" "the lock is the same"
-    said=$(lock --check base.lock 2>&1); status=$?
-    [ "$status" = 1 ] && matches "^base.lock:$3: error: $4$" "$said" && matches "^hint: $anew$" "$said" && pass "$1" || fail "$1" "exit $status: $said"
-}
+wrong() { sed "$2" good.lock >base.lock; cmp -s good.lock base.lock && fail "$1" "the lock is the same"; refused "$1" base.df "$3" "$4" "$anew"; }
+wrong lock-place '/"main\/show"/ s/"host"/"card"/' '[0-9]+:3' ".*show.*"
+wrong lock-policy 's/"heft"/"ws"/' '6:3' "'ws' is not a policy that places nodes before the run"
+wrong lock-run-as 's/"run_as": "static"/"run_as": "dmdaa"/' '7:3' "unknown policy 'dmdaa'; did you mean 'dmda'\?"
+
+# ---- files that are no lock files ----
 wrong lock-format 's/"format": 1/"format": 2/' '2:3' "the lock file has format 2, and this dfc reads format 1"
 wrong lock-missing '/"inflight"/d' '1:1' "'inflight' is missing"
 wrong lock-hash 's/"graph": "./"graph": "x/' '[0-9]+:3' "'graph' is not 16 hex digits"
@@ -191,8 +285,13 @@ usage both "--check writes no lock file: it does not go with -o" plan --check ba
 usage tolerance-alone "--tolerance is of a comparison: it goes with --check" plan base.df --tolerance=1%
 usage format-alone "--format is of a comparison: it goes with --check" plan base.df --format=csv
 for t in x -1 5%% ''; do usage "tolerance $t" "--tolerance=$t: a share such as 0.05 or 5% is expected" plan --check base.lock "--tolerance=$t"; done
+usage lock-and-policy "--policy chooses who makes the plan, and --lock has one: give one of them" base.df --lock=base.lock --policy=heft --emit=plan
+usage run-lock-and-policy "--policy chooses who makes the plan, and --lock has one: give one of them" run base.df --lock=base.lock --policy=ws
+usage lock-and-lib "--lock is for programs: a library plans for the sizes of each call" base.df --lib -o libbase.so --lock=base.lock
 expect policy-decides-late 2 "^dfc: error: --policy=ws: a policy that places nodes before the run is expected: " lock base.df --policy=ws
+expect over-lock 1 "^dfc: error: 'base.lock' is not written: it would replace 'base.lock', which it is made of$" "$DFC" base.df --emit=plan --lock=base.lock -o base.lock
 expect over-graph 1 "^dfc: error: 'base.df' is not written: it would replace 'base.df', which it is made of$" lock base.df -o base.df
 expect unwritable 1 "^dfc: error: cannot write 'no/x.lock': No such file or directory$" lock base.df -o no/x.lock
 same lock-kept base.lock good.lock
+compile chain.df --lock=chain.lock -MD -o locked && expect make-rule 0 'chain.lock' cat locked.d
 [ -z "$(find . -name '.dfc-*')" ] && pass no-temporaries || fail no-temporaries "$(find . -name '.dfc-*')"

@@ -1,4 +1,6 @@
-/* cache.c - implements the cache of one device's memory: its entries, eviction, and reservations that grant all that a job needs or nothing (cache.h). */
+/* cache.c - implements the cache of one device's memory (cache.h): its entries, eviction, and reservations that grant all that a job needs or nothing. The
+ * worker of a GPU (runtime/gpu/) uses it for each job, and engine/prefetch.c asks which blocks are loaded; entries and pins also serve transfer.c and
+ * peer.c. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

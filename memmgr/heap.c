@@ -1,4 +1,5 @@
 /* heap.c - lock-free free lists of host buffers (heap.h): Treiber stacks (IBM RJ 5118, 1986) of buffer indices, one per size class, over one reservation.
+ * space.c and space.h take the host memory of tokens from it.
  *
  * A stack's top is one 64-bit word: the index of a buffer, and a tag. The tag grows with each change, so a
  * compare-and-swap that succeeds proves that the top did not change since it was read. The link of a free buffer to the

@@ -1,4 +1,4 @@
-/* layout.c - assigns planned offsets from a list of segments (layout.h).
+/* layout.c - assigns planned offsets from a list of segments (layout.h). The memory plan (partition/memory/) calls it.
  *
  * Every byte below the end belongs to exactly one segment. A *run* is a sequence of adjacent segments that may be taken. A new tenant takes segments from
  * the start of a run; the rest of the last one stays with its previous tenant. So a placement adds at most one segment.

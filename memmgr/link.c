@@ -1,5 +1,5 @@
-/* link.c - one direction of copies between a device and the host: a queue whose copies are issued to the stream, and complete, in order. transfer.c
- * enqueues copies and handles their completion.
+/* link.c - one direction of copies between a device and the host, or its peers: a queue whose copies are issued to the stream, and complete, in order.
+ * transfer.c enqueues copies and handles their completion; cache.c issues loads, and peer.c makes a link for peer copies.
  *
  * Staging: a copy of unpinned host memory is divided into parts that pass through a ring of pinned memory (staging.h). If the ring is full, the rest of the
  * copy and the copies after it wait; each poll of the cache continues them. The link's event follows the parts of a copy, as it follows a whole copy.

@@ -1,4 +1,5 @@
-/* pool.c - a best-fit allocator whose records lie beside the managed range (pool.h).
+/* pool.c - a best-fit allocator whose records lie beside the managed range (pool.h). The cache of a device (cache.c,
+ * unified.c) and the memory plan (partition/memory/) allocate from it.
  *
  * Every byte of the range belongs to exactly one record, which is free or used. Records are linked in order of offset,
  * and two neighbours are never both free. Free records are in a tree ordered by (size, offset); its first element that

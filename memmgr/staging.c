@@ -1,4 +1,5 @@
-/* staging.c - copies between a device and unpinned host memory in parts, through pinned memory (staging.h). */
+/* staging.c - copies between a device and unpinned host memory in parts, through pinned memory (staging.h). link.c and
+ * the probe of devices (profiles/probe/) use it. */
 #include "memmgr/staging.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* transfer.c - copies between a device's memory and the host, and messages from other threads to the owner of that memory.
+/* transfer.c - copies between a device's memory and the host, and messages from other threads to the owner of that memory. The owner, a GPU's worker, polls
+ * both; cache.c queues the copies of its jobs; engine/prefetch.c, space.c and peer.c post messages (fetch, prefetch, free).
  *
  * Copies of one direction are issued in order on one stream, with an event after each, so only the oldest event must be polled. Both directions and all
  * computation run concurrently. Work that depends on a copy waits for its event (dfm_cache_wait), or is done when polling finds the copy complete

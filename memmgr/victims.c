@@ -1,4 +1,5 @@
-/* victims.c - a binary heap that tracks the index of each item, so that any item can be removed (victims.h). */
+/* victims.c - a binary heap that tracks the index of each item, so that any item can be removed (victims.h). cache.c
+ * and the simulated device memory (simulate/simulate_room.c) use it to choose what to evict. */
 #include "memmgr/victims.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* array.c - implements growing arrays and ring buffers (array.h). */
+/* array.c - implements growing arrays and ring buffers (array.h), for the compiler and the runtime. */
 #include "runtime/base/array.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* bytes.c - serializes numbers and texts to bytes, and reads them back (bytes.h). */
+/* bytes.c - serializes numbers and texts to bytes, and reads them back (bytes.h): for sections of an image
+ * (compiler/front/, profiles/estimate/), messages and reports of ranks, and recorded jobs. */
 #include "runtime/base/bytes.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* cache_folder.c - finds, makes and bounds the cache's folder (cache_folder.h). */
+/* cache_folder.c - finds, makes and bounds the cache's folder (cache_folder.h), for dfc's caches of objects and programs and for the OpenCL back end's. */
 #include "runtime/base/cache_folder.h"
 
 #include <dirent.h>

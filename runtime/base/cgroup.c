@@ -1,4 +1,5 @@
-/* cgroup.c - reads the limits of control groups (cgroup.h). */
+/* cgroup.c - reads the limits of control groups (cgroup.h): the CPU quota for threads/bind.c, the memory limit for engine/host_memory.c and the back ends' host
+ * memory, and both for `dfc doctor`. */
 #include "runtime/base/cgroup.h"
 
 #include <limits.h>

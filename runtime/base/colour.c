@@ -1,4 +1,5 @@
-/* colour.c - terminal colours of messages (colour.h). */
+/* colour.c - terminal colours of messages (colour.h). dfc's main program and options choose whether there are any;
+ * dsl/diag.c and the other printers of messages write them. */
 #include "runtime/base/colour.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* error.c - fills struct df_error (error.h). */
+/* error.c - fills struct df_error (error.h), for every room: a function that detects a failure calls it. */
 #include "runtime/base/error.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* intern.c - implements hash tables of ids, and the hash function (intern.h). */
+/* intern.c - implements hash tables of ids, and the hash function (intern.h): for the compiler and the graph builder,
+ * which store equal items once, and for code that computes hashes of programs, records and cache keys. */
 #include "runtime/base/intern.h"
 
 #include <stdlib.h>

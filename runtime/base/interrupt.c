@@ -1,4 +1,5 @@
-/* interrupt.c - implements the signal handlers that end a run gracefully (interrupt.h). */
+/* interrupt.c - implements the signal handlers that end a run gracefully (interrupt.h). program/, ranks/ and
+ * record/resumable.c install them, and poll for the signal while they feed or await a run. */
 #include "runtime/base/interrupt.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
-/* isa.c - determines which x86-64 level (1 to 4 in the psABI) this processor supports and the environment allows (isa.h).
+/* isa.c - determines which x86-64 level (1 to 4 in the psABI) this processor supports and the environment allows (isa.h). dfc compiles for the level and prints
+ * code that asks for it; runs and the measuring mode check it at their start.
  *
  * Level 4 is AVX-512. Here it also requires VBMI, which all processors with AVX-512 have except the first: Skylake-X, Cascade Lake and Cooper Lake. These
  * lower the core's clock during and after 512-bit instructions, so they use level 3.

@@ -1,4 +1,5 @@
-/* message.c - escapes and shortens text for a terminal (message.h). */
+/* message.c - escapes and shortens text for a terminal (message.h), for all code that prints messages: dfc, its
+ * diagnostics, the engine's log and ranks. */
 #include "runtime/base/message.h"
 
 #include <stdbool.h>

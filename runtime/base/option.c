@@ -1,4 +1,5 @@
-/* option.c - implements option tables: finds rows, parses values of all types, and prints --help (option.h). */
+/* option.c - implements option tables: finds rows, parses values of all types, and prints --help (option.h). dfc's commands (compiler/options/), programs
+ * (program/args.c) and libraries (library/options.c) use it. */
 #include "runtime/base/option.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* output.c - implements output files that appear whole or not at all (output.h). */
+/* output.c - implements output files that appear whole or not at all (output.h), for all code that writes files: dfc, profiles/, the record of a run (record/),
+ * programs and their traces. It also makes folders. */
 #include "runtime/base/output.h"
 
 #include <errno.h>

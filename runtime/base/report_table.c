@@ -1,4 +1,4 @@
-/* report_table.c - prints tables as text, CSV or JSON (report_table.h). */
+/* report_table.c - prints tables as text, CSV or JSON (report_table.h), for the reports of dfc's commands and the --stats of programs. */
 #include "runtime/base/report_table.h"
 
 #include <stdarg.h>

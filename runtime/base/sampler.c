@@ -1,4 +1,5 @@
-/* sampler.c - the statistics of repeated measurements, and the loop that repeats them until they are precise enough (sampler.h). */
+/* sampler.c - the statistics of repeated measurements, and the loop that repeats them until they are precise enough (sampler.h). The measuring mode and the
+ * probes use the loop; profiles/, `dfc explain` and --learn use the median or the mean. */
 #include "runtime/base/sampler.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* source_line.c - prints a source line with a caret below it (source_line.h). */
+/* source_line.c - prints a source line with a caret below it (source_line.h), for dsl/diag.c and for mappings that rank
+ * 0 reads (ranks/rank0_stages.c). */
 #include "runtime/base/source_line.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* status_line.c - draws and clears the status line (status_line.h). Each change is one write(), since stderr is unbuffered and other threads may print on
- * it. */
+/* status_line.c - draws and clears the status line (status_line.h). program/progress.c draws it; code that prints on stderr during a run, signal handlers
+ * included, clears it first. Each change is one write(), since stderr is unbuffered and other threads may print on it. */
 #include "runtime/base/status_line.h"
 #include "runtime/base/process_lock.h"
 

@@ -1,4 +1,4 @@
-/* suggest.c - finds the closest name (suggest.h). */
+/* suggest.c - finds the closest name (suggest.h) for messages of the compiler and of programs about an unknown one. */
 #include "runtime/base/suggest.h"
 
 #include <string.h>

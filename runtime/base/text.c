@@ -1,4 +1,5 @@
-/* text.c - parses and formats quantities with units, and escapes text for other formats (text.h). */
+/* text.c - parses and formats quantities with units, and escapes text for other formats (text.h), for messages,
+ * reports, options and files of every room. */
 #include "runtime/base/text.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* unfinished.c - removes unfinished files if SIGINT, SIGTERM or another signal from outside ends the process (unfinished.h).
+/* unfinished.c - removes unfinished files if SIGINT, SIGTERM or another signal from outside ends the process (unfinished.h). dfc and programs install the
+ * handler; output.c and dfc's temporary programs register the files.
  *
  * Paths are kept in a list that only grows: a free entry is reused if it is long enough for the next path. Entries are never freed, so that the handler can walk
  * the list at any moment.

@@ -1,4 +1,5 @@
-/* cuda_blas.c - loads cuBLAS with dlopen(), and calls four of its functions (cuda_blas.h). cuda_work.c uses it.
+/* cuda_blas.c - loads cuBLAS with dlopen(), and calls four of its functions (cuda_blas.h). cuda_work.c uses it for
+ * kernels that ask for cuBLAS, and cuda.c frees it.
  *
  * Python packages: NVIDIA's have their libraries in site-packages, in nvidia/cu13/lib or, up to CUDA 12, in
  * nvidia/cublas/lib. libcublas needs libcublasLt, which is in the same folder and is loaded first, because a package

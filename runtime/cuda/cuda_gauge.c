@@ -1,4 +1,5 @@
-/* cuda_gauge.c - enqueues the benchmark kernels that measure a GPU (cuda_loops.h). */
+/* cuda_gauge.c - enqueues the benchmark kernels that measure a GPU (cuda_loops.h): the operation gauge() in cuda.c's
+ * table, which profiles/probe/ calls. */
 #include "runtime/cuda/cuda_impl.h"
 
 #include "runtime/base/error.h"

@@ -1,5 +1,5 @@
-/* cuda_graph.c - implements device.h's record and replay operations with CUDA Graphs: captures a stream while kernels'
- * host code enqueues on it, instantiates the graph once, and replays it with a single launch.
+/* cuda_graph.c - implements device.h's record and replay operations with CUDA Graphs, for cuda.c's table: captures a stream while kernels' host code enqueues
+ * on it, instantiates the graph once, and replays it with a single launch. gpu/gpu_record.c decides what is recorded.
  *
  * Only this thread is in capture mode, so the workers of other GPUs continue. A kernel's host code may do what a
  * capture forbids, such as waiting for the stream or allocating. That invalidates the capture: there is no recording

@@ -1,5 +1,5 @@
-/* cuda_machine.c - CUDA operations that need no open device: counts the GPUs, or says why there are none; describes
- * them; checks whether they can run the program; reports free memory; and pins host memory.
+/* cuda_machine.c - CUDA operations that need no open device, for cuda.c's table: counts the GPUs, or says why there are none; describes them; checks whether
+ * they can run the program; reports free memory; and pins host memory.
  */
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* cuda_versions.c - calls of the CUDA runtime that differ from version to version: device properties, batches of copies,
- * and the dependencies of a capture. One build of libdf-cuda works with the runtimes of CUDA 11.4 to 13, whichever headers
- * it was compiled with: a program is linked with the runtime of the nvcc that dfc finds, which may be of another version.
+/* cuda_versions.c - calls of the CUDA runtime that differ from version to version: device properties (cuda_machine.c), batches of copies (cuda_work.c), and the
+ * dependencies of a capture (cuda_graph.c). One build of libdf-cuda works with the runtimes of CUDA 11.4 to 13, whichever headers it was compiled with: a
+ * program is linked with the runtime of the nvcc that dfc finds, which may be of another version.
  *
  * Symbols:  each variant is declared weak under its symbol in the runtime's library, and the symbols that the linked
  *           runtime has select the variant. Up to version 12 it has cudaStreamGetCaptureInfo_v2; CUDA 13 dropped "_v2"

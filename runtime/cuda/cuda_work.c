@@ -1,4 +1,5 @@
-/* cuda_work.c - copies, launches and events on an open CUDA device: the operations of device.h that its worker calls.
+/* cuda_work.c - copies, launches, events and cuBLAS on an open CUDA device: the operations in cuda.c's table that the
+ * device's worker calls (device.h).
  *
  * cuBLAS:   a device has one handle, created when a kernel first requests it (cuda_blas.c). Each request binds it to
  *           the job's stream and to that stream's workspace, so two concurrent jobs never share a workspace, and jobs

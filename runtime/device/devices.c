@@ -1,4 +1,5 @@
-/* devices.c - chooses the devices of a run (devices.h). */
+/* devices.c - chooses the devices of a run, a check or a measurement, and how much of their memory may be used (devices.h). start/run_machine.c,
+ * inspect/check_variants.c, engine/single_job.c and measure/ call it. */
 #include "runtime/device/devices.h"
 
 #include <stdio.h>

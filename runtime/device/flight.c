@@ -1,4 +1,5 @@
-/* flight.c - adapts the number of jobs in flight on a GPU to its throughput (flight.h). */
+/* flight.c - adapts the number of jobs in flight on a GPU to its throughput (flight.h), for the worker of a GPU
+ * (runtime/gpu/) and the simulator. */
 #include "runtime/device/flight.h"
 
 #define FIRST_STEP 2u

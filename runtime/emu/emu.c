@@ -1,5 +1,6 @@
-/* emu.c - the device back end "emu", an emulated GPU made of host threads. It has its own memory, streams, events and copy engines with the timing of a
- * described link, so that every path of the runtime and the memory manager runs on machines without a GPU. Its jobs run the cpu variants.
+/* emu.c - the device back end "emu", an emulated GPU made of host threads; the runtime calls it through the table at the end. It has its own memory, streams,
+ * events and copy engines with the timing of a described link, so that every path of the runtime and the memory manager runs on machines without a GPU. Its
+ * jobs run the cpu variants.
  *
  * This file implements the operations of device.h; the table is at its end. emu_engine.c executes them, emu_check.c protects the device's memory, and
  * emu_host.c allocates and registers host memory.

@@ -1,4 +1,5 @@
-/* emu_check.c - opens and closes the pages of an emulated GPU's memory, and finds the names of their blocks for messages (emu_check.h).
+/* emu_check.c - opens and closes the pages of an emulated GPU's memory around each job and copy, and finds the names of their blocks for messages
+ * (emu_check.h). The engines (emu_engine.c) call it; emu.c creates it.
  *
  * Each page of the pool has a record with the number of its readers and writers, and the first page of the block last declared over it. A second table,
  * indexed by that first page, has the names of the block's node and port. Both tables are reserved as a whole, but use memory only for pages with blocks.

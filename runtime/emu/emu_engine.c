@@ -1,5 +1,5 @@
 /* emu_engine.c - the engines of the emulated GPU: threads that execute the commands that emu.c enqueues, and take the time that a GPU's engines would take
- * (emu.h).
+ * (emu.h). emu.c starts and stops them.
  *
  * Time: a copy moves its bytes at once, and the engine then stays busy until the time of the link model has passed. A launch first waits for the unit's
  * launch_s, which includes the engine's own overhead and its wake-up, and then runs the cpu variant for as long as that takes. A slow device (emu_trial.h) takes

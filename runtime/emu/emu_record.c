@@ -1,5 +1,5 @@
-/* emu_record.c - implements device.h's record and replay for the emulated GPU: the commands of one stream are kept, and each replay enqueues them again.
- * Like a CUDA Graph, a replay costs one launch. Unlike with a CUDA Graph, it calls the host code again, because here the cpu variant is the kernel.
+/* emu_record.c - implements device.h's record and replay for the emulated GPU, for emu.c's table: the commands of one stream are kept, and each replay enqueues
+ * them again. Like a CUDA Graph, a replay costs one launch. Unlike with a CUDA Graph, it calls the host code again, because here the cpu variant is the kernel.
  *
  * One engine executes all launches, so unordered parts run one after another, in the order of the recording; a reordering device draws a random permitted order
  * for each replay.

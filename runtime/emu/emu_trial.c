@@ -1,4 +1,5 @@
-/* emu_trial.c - parses the faults that the emulated GPUs are to inject (emu_trial.h). */
+/* emu_trial.c - parses the faults that the emulated GPUs are to inject (emu_trial.h), from the environment or from a
+ * test. emu.c asks for them when it opens a device, and for the names of calls. */
 #include "runtime/emu/emu_trial.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
-/* buffers.c - matches the caller's buffers to values, and checks that each can be used (buffers.h). All messages that
- * reject a buffer are in this file.
+/* buffers.c - matches the caller's buffers to values, and checks that each can be used (buffers.h). start/ creates the table when a run or a pass begins, and a
+ * session's call moves it to other memory; then the engine and the workers of GPUs ask for empty tokens and extents. All messages that reject a buffer are in
+ * this file.
  */
 #include "runtime/engine/buffers.h"
 

@@ -1,5 +1,6 @@
-/* buffers_pin.c - pins lent memory (buffers.h) if that makes copies faster. Whole pages are pinned, so that no copy
- * begins in pinned memory and ends in pageable memory. Buffers in the same or in adjacent pages form one range.
+/* buffers_pin.c - pins lent memory (buffers.h) if that makes copies faster, and frees the table. start/run.c calls it,
+ * and buffers.c when buffers move. Whole pages are pinned, so that no copy begins in pinned memory and ends in pageable
+ * memory. Buffers in the same or in adjacent pages form one range.
  */
 #include <stdlib.h>
 #include <unistd.h>

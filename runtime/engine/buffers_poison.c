@@ -1,6 +1,7 @@
 /* buffers_poison.c - --poison for results in the caller's memory: fills their locations before anything can write them,
- * and checks them when the results should be there. The locations are computed here from the wave alone, independently
- * of the engine, so a result that was written to a wrong address is detected, too.
+ * and checks them when the results should be there. engine.c calls it when a wave, or what fires once, begins and ends.
+ * The locations are computed here from the wave alone, independently of the engine, so a result that was written to a
+ * wrong address is detected, too.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* call.c - the functions of df.h that a kernel may call with its df_call: df_fail(), df_wave(), df_threads(), df_pieces(),
- * df_part(), df_part_row(), df_log(), df_open(), df_opened(), df_cublas() and df_cublas_function(). */
+/* call.c - the functions of df.h that a kernel may call with its df_call: df_fail(), df_wave(), df_threads(), df_pieces(), df_part(), df_part_row(), df_log(),
+ * df_open(), df_opened(), df_cublas() and df_cublas_function(). The engine, the workers of GPUs and back ends call the rest of it, to record a job's failure
+ * and extents, and to close what kernels opened. */
 #include "runtime/engine/call.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* crash.c - handlers for fatal signals, for exit(), and for threads that a kernel terminates (crash.h). The signal
+/* crash.c - handlers for fatal signals, for exit(), and for threads that a kernel terminates (crash.h). df_main() and
+ * generated libraries install them; workers, back ends and measure/ call kernels through dfr_crash_call(). The signal
  * handler is async-signal-safe: it takes no lock, allocates nothing, and calls only snprintf with integers and strings,
  * and write.
  */

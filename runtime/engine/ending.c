@@ -1,5 +1,5 @@
-/* ending.c - the reasons for which a run ends: failures, a request to end early, and the ends of its streams
- * (ending.h).
+/* ending.c - the reasons for which a run ends: failures, a request to end early, and the ends of its streams (ending.h). The engine, the workers of GPUs and
+ * start/ report failures here; the engine asks how many waves there will be.
  */
 #include "runtime/engine/ending.h"
 

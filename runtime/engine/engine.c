@@ -1,6 +1,7 @@
 /* engine.c - the firing rule: counts the inputs that each job still waits for, and at the end of a job releases its
- * readers. Workers call it when they have run a job. engine.h lists the states of a job. The policy decides which
- * worker runs a job, and prefetch.c copies its inputs there.
+ * readers. The workers (worker.c, list.c, gpu/gpu_worker.c) call it when they have run a job, and start/ to begin a run
+ * and to feed waves. engine.h lists the states of a job. The policy decides which worker runs a job, and prefetch.c
+ * copies its inputs there.
  *
  * Orders:   the release that takes `left` to 0 has acquired everything that the other jobs did before theirs
  *           (firing.h), in particular all the outputs that they published. The policy's queue, or the deque, carries

@@ -1,5 +1,5 @@
-/* engine_tables.c - builds the tables of the firing rule before a run starts: for each node, the number of releases
- * that its job waits for, and the kind of the node. engine.c applies the rule; engine.h explains the terms.
+/* engine_tables.c - builds and frees the tables of the firing rule for start/run.c, before and after a run: for each node, the number of releases that its job
+ * waits for, and the kind of the node. engine.c applies the rule; engine.h explains the terms.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* gang.c - gathers workers for a multi-threaded job (gang.h). All waiting is on one futex word, `event`, which changes
+/* gang.c - gathers workers for a multi-threaded job (gang.h). CPU workers (worker.c) join and lead gangs, engine.c asks
+ * whether one gathers, and ending.c wakes it when a run ends. All waiting is on one futex word, `event`, which changes
  * whenever another word changes: a waiting worker reads `event`, then checks the other words, then sleeps while `event`
  * is unchanged.
  *

@@ -1,4 +1,5 @@
-/* host_memory.c - compares the memory that one job needs with the host's (host_memory.h). */
+/* host_memory.c - finds the host's memory, and refuses a node whose job needs more (host_memory.h). start/admit.c and
+ * the measuring mode use it to admit nodes; dfc, ranks and probes query the size. */
 #include "runtime/engine/host_memory.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* list.c - builds the static job list of a single worker, and runs it (list.h). */
+/* list.c - builds the static job list of a single worker, and runs it (list.h), for runs without devices. start/run_workers.c calls it, for whole runs and for
+ * the calls of a session. */
 #include "runtime/engine/list.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* log.c - writes log lines to stderr (log.h). Each line is one stdio call, so that lines of several threads do not
- * interleave.
+/* log.c - writes log lines to stderr (log.h), for the whole runtime and for dfc, and finds the name of the process.
+ * Each line is one stdio call, so that lines of several threads do not interleave.
  */
 #include "runtime/engine/log.h"
 

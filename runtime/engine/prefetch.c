@@ -1,5 +1,6 @@
-/* prefetch.c - copies a job's inputs to the memory of the unit that will run it, so that a worker never waits for a
- * copy. engine.h declares its functions; policies call them through struct dfr_view.
+/* prefetch.c - moves tokens between memories ahead of their use, so that a worker never waits for a copy. Policies call it through struct dfr_view
+ * (start/run.c) to request a job's inputs and to query where they are. The engine sends outputs to the units of their readers, and accs and kept values to the
+ * host; the workers of GPUs request blocks for waiting jobs, report arrivals and find their peers; record/checkpoint.c fetches accs to the host.
  *
  * Host:     for a CPU job whose inputs are only on devices, the devices that own them are asked for copies. The last
  *           copy to complete returns the job to the policy, if that decides before a worker takes a job, and otherwise

@@ -1,5 +1,6 @@
 /* single_job.c - runs a single job outside a run (single_job.h): fills in its call, and runs its gpu variant on a
- * device opened for this purpose. The emulator runs the cpu variant instead of the gpu variant.
+ * device opened for this purpose. The measuring mode (measure/) and --check=variants use it. The emulator runs the cpu
+ * variant instead of the gpu variant.
  */
 #include "runtime/engine/single_impl.h"
 

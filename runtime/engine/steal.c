@@ -1,4 +1,5 @@
-/* steal.c - chooses a victim, decides whether its jobs are worth stealing, and steals them (steal.h). */
+/* steal.c - chooses a victim, decides whether its jobs are worth stealing, and steals them (steal.h), for the loop of a CPU worker (worker.c) in runs without
+ * devices. start/ creates it. */
 #include "runtime/engine/steal.h"
 
 #include <stdlib.h>

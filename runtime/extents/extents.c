@@ -1,5 +1,6 @@
 /* extents.c - tracks extents that vary: which values have them, the rows that store them, and the dimensions of a job
- * computed from the tokens that it reads (extents.h). A dimension variable is bound by the first in port where it is an
+ * computed from the tokens that it reads (extents.h). The engine and the workers of GPUs query it for each job;
+ * measure/, inspect/ and subgraph/ use it as well. A dimension variable is bound by the first in port where it is an
  * extent by itself; every other port that has it must agree.
  */
 #include "runtime/extents/extents.h"

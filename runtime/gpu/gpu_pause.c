@@ -1,4 +1,4 @@
-/* gpu_pause.c - decides how long a GPU's worker sleeps when nothing has changed and its back end cannot wake it.
+/* gpu_pause.c - decides how long a GPU's worker (gpu_worker.c) sleeps when nothing has changed and its back end cannot wake it.
  *
  * The worker polls without sleeping for SPIN_S after the last change, and from SPIN_S before to SPIN_S after the expected end of the next job. At other
  * times it sleeps, first for FIRST_PAUSE_NS and then twice as long each time, up to LONGEST_PAUSE_NS, but not past the start of the next polling period. If no

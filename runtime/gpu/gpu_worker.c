@@ -1,5 +1,6 @@
-/* gpu_worker.c - the worker loop of one GPU, run by the thread dfr_gpu_main(). It keeps several jobs in flight, so that one computes while the inputs of
- * the next are copied, and never blocks on any of them.
+/* gpu_worker.c - the worker loop of one GPU, run by the thread dfr_gpu_main(), which start/run_workers.c starts. It keeps several jobs in flight, so that one
+ * computes while the inputs of the next are copied, and never blocks on any of them. It also tells policies, through struct dfr_view, how long the GPU stays
+ * busy and a job took, and lets a session (start/session.c) wait until the GPU is idle.
  *
  * States of a job here (engine.h's state 4 in detail):
  *     1  taken      popped from the policy; only the newest job can be in this state, and no other is popped meanwhile

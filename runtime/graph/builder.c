@@ -1,5 +1,5 @@
-/* builder.c - the first part of the graph builder: adds the strings, classes, args, scopes and kernels that nodes refer to, and checks each as it is added.
- * nodes.c adds nodes and arcs; finish.c makes the graph. */
+/* builder.c - the first part of the graph builder: adds the strings, classes, args, scopes and kernels that nodes refer to, and checks each as it is added. The
+ * compiler (elab/, declare/, front/) calls it, and so may any program that builds graphs with df.h. nodes.c adds nodes and arcs; finish.c makes the graph. */
 #include "runtime/graph/builder_impl.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* check.c - verifies the invariants of a graph that graph.h lists. Debug builds call it after each build, and every image is checked. After it has passed,
- * no further checks are needed: no index is out of range, and no arc goes backwards.
+/* check.c - verifies the invariants of a graph that graph.h lists. Debug builds call it after each build (finish.c) and cut (subgraph/cut.c), and image.c for
+ * every image. After it has passed, no further checks are needed: no index is out of range, and no arc goes backwards.
  *
  * Each function checks one kind of record, and relies on what the function before it has checked.
  */

@@ -1,4 +1,5 @@
-/* expr.c - evaluates and compiles expressions of the language (expr.h), with their arithmetic and their postfix code.
+/* expr.c - evaluates and compiles expressions of the language (expr.h), with their arithmetic and their postfix code. The compiler uses it to fold constants
+ * and formulas; runs evaluate scalars, extents and work keys with it (scalars.c, extents/, work_key.c).
  *
  * Inside this file an error is a static message. A failed operand stays on the stack with its message, and `&&` and `||` discard it if the left side
  * decides. So `n != 0 && 10 / n > 1` has the semantics of C's short circuit, without jumps.

@@ -1,5 +1,6 @@
-/* finish.c - the last step of the graph builder: turns what it collected into an immutable graph. It verifies that every input has a source, that formats
- * agree and that there is no cycle; assigns each node its phase (graph.h); inserts copies; and numbers all nodes in topological order.
+/* finish.c - the last step of the graph builder, for the compiler: turns what it collected into an immutable graph. It verifies that every input has a source,
+ * that formats agree and that there is no cycle; assigns each node its phase (graph.h); inserts copies; and numbers all nodes in topological order.
+ * subgraph/cut.c has it list the readers of a cut.
  *
  * Order of the passes: inputs and formats -> order -> phases -> copies decided -> storage -> nodes and values -> readers.
  * Each is a loop over the builder's arrays. A copy comes right before the node that it serves. So an order that was

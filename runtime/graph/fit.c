@@ -1,4 +1,4 @@
-/* fit.c - computes device memory needs in whole pages (fit.h). */
+/* fit.c - computes device memory needs in whole pages (fit.h), for the planners, the simulator and compiler/divide/. */
 #include "runtime/graph/fit.h"
 
 #include "runtime/graph/plan.h"

@@ -1,5 +1,5 @@
-/* graph.c - allocates and frees graphs, and answers queries about them (graph.h). builder.c and finish.c build a graph, image.c maps one from an image, and
- * check.c verifies it. */
+/* graph.c - allocates and frees graphs, and answers queries about them and their element types (graph.h), for the compiler, the planners and the runtime.
+ * builder.c and finish.c build a graph, image.c maps one from an image, and check.c verifies it. */
 #include "runtime/graph/graph.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* image.c - serializes a graph with its plan, and maps the bytes back (image.h).
+/* image.c - serializes a graph with its plan, for dfc (compiler/build/), and maps the bytes back, for programs and generated libraries (image.h).
  *
  * Both directions go through one list of sections: the graph's arrays (arrays.h) and the few named below. Input is untrusted: sections must lie inside the
  * image, and df_graph_check() and check_plan() then check every index.

@@ -1,5 +1,6 @@
-/* nodes.c - the second part of the graph builder: adds nodes with their scalars and works, and the arcs between them. Equal scalars and equal works are
- * stored once. Formats are compared in finish.c, when every end of an arc is known. */
+/* nodes.c - the second part of the graph builder: adds nodes with their scalars and works, and the arcs between them. The compiler (elab/) calls it, and so may
+ * any program that builds graphs with df.h. Equal scalars and equal works are stored once. Formats are compared in finish.c, when every end of an arc is
+ * known. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* passes.c - assigns the parts of divided accs to passes, and finds what must be kept between passes (passes.h). */
+/* passes.c - assigns the parts of divided accs to passes, and finds what must be kept between passes (passes.h). The start of a run (start/passes.c), the
+ * simulator, the planners and dfc's explanations call it. */
 #include "runtime/graph/passes.h"
 
 #include <stdlib.h>

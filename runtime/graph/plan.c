@@ -1,5 +1,5 @@
-/* plan.c - default times for works that were never measured, queries about plans, and freeing plans (plan.h). Plans are made by a planner (partition/) or
- * mapped from an image (image.c). */
+/* plan.c - default times for works that were never measured, queries about times and plans, and freeing both (plan.h), for the compiler, the planners,
+ * policies, the simulator and the start of a run. Plans are made by a planner (partition/) or mapped from an image (image.c). */
 #include "runtime/graph/plan.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* platform.c - the default platform, and queries about platforms (platform.h). The default has plausible round numbers, so that a plan can be made before
- * anything was measured. `dfc probe` measures a machine; a `platform` declaration describes one. */
+/* platform.c - the default platform, and queries about platforms (platform.h), for the planners, policies, the simulator, dfc and the start of a run. The
+ * default has plausible round numbers, so that a plan can be made before anything was measured. `dfc probe` measures a machine; a `platform` declaration
+ * describes one. */
 #include "runtime/graph/platform.h"
 
 #include <stdio.h>

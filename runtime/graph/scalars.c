@@ -1,4 +1,5 @@
-/* scalars.c - evaluates the scalar parameters of all nodes once before the run: constants, and expressions over args (scalars.h). */
+/* scalars.c - evaluates the scalar parameters of all nodes once before the run: constants, and expressions over args (scalars.h). The start of a run, of a
+ * session's call and of a measurement calls it, and so do record/, ranks/ and subgraph/, which need the values of args. */
 #include "runtime/graph/scalars.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* topo.c - topological sorting of arbitrary arcs; returns a cycle if there is no order. */
+/* topo.c - topological sorting of arbitrary arcs, for the compiler (declarations, elaboration, fusion) and finish.c;
+ * returns a cycle if there is no order. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* views_and_joins.c - adds the built-in nodes of divided graphs: views, which give ranges of rows of a value, and joins, which combine ranges into one
- * value. */
+/* views_and_joins.c - adds the built-in nodes of divided graphs, for compiler/elab/divided.c: views, which give ranges of rows of a value, and joins, which
+ * combine ranges into one value. */
 #include <stdio.h>
 #include <string.h>
 

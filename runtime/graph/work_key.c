@@ -1,4 +1,5 @@
-/* work_key.c - writes a work's dimensions and scalars as text (work_key.h). */
+/* work_key.c - writes a work's dimensions and scalars as text (work_key.h), the key of measured times: for
+ * measurements, --learn, and profiles/, which looks them up. */
 #include "runtime/graph/work_key.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* check_variants.c - runs gpu variants alongside the run, and compares their outputs with those of the cpu variants
- * (check_variants.h). Gpu variants run on a GPU that is opened for the check (engine/single_job.h).
+/* check_variants.c - runs gpu variants alongside the run, and compares their outputs with those of the cpu variants (check_variants.h). inspect.c calls it
+ * around each job; start/ opens it and asks which nodes it can check. Gpu variants run on a GPU that is opened for the check (engine/single_job.h).
  */
 #include "runtime/inspect/check_variants.h"
 

@@ -1,6 +1,6 @@
-/* differ.c - compares arrays element by element with a tolerance (differ.h), in long double. With a 64-bit mantissa
- * that represents every element type exactly. With fewer bits i64 would lose precision, so i64 without a tolerance is
- * compared bytewise.
+/* differ.c - compares arrays element by element with a tolerance (differ.h), for check_variants.c and record_job.c, in
+ * long double. With a 64-bit mantissa that represents every element type exactly. With fewer bits i64 would lose
+ * precision, so i64 without a tolerance is compared bytewise.
  */
 #include "runtime/inspect/differ.h"
 

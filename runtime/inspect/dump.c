@@ -1,4 +1,5 @@
-/* dump.c - writes the tokens that --dump requests as .npy files (dump.h). */
+/* dump.c - writes the tokens that --dump requests as .npy files (dump.h). inspect.c calls it after each job; program/args_files.c asks whether it would write a
+ * given file. */
 #include "runtime/inspect/dump.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* inspect.c - combines --check=variants, --dump, --record-job, --replay, --poison and --watchdog, as requested, into the hooks that workers
- * call around each job. The start of a run creates it.
+/* inspect.c - combines --check=variants, --dump, --record-job, --replay, --poison and --watchdog, as requested, into the hooks that the workers of CPUs and
+ * GPUs call around each job. The start of a run creates it, and has it fill memory for --poison.
  *
  * The watchdog has a post (watchdog.h) for each CPU worker, for each job that a GPU may have in flight, and for the gpu
  * variants that --check=variants runs.

@@ -1,4 +1,4 @@
-/* job_file.c - writes and reads recorded jobs (job_file.h). */
+/* job_file.c - writes and reads recorded jobs (job_file.h): record_job.c writes them, --replay (program/replay.c) and `dfc replay` read them. */
 #include "runtime/inspect/job_file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* record_job.c - records jobs, and compares a replayed one with its record (record_job.h). */
+/* record_job.c - records jobs for --record-job, and compares a replayed one with its record for --replay (record_job.h). inspect.c calls it before and after
+ * each job. */
 #include "runtime/inspect/record_job.h"
 
 #include <stdio.h>

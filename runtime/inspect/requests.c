@@ -1,4 +1,4 @@
-/* requests.c - which jobs the options select that name nodes and waves (requests.h). */
+/* requests.c - which jobs the options select that name nodes and waves, and the names of their files (requests.h): for --dump and --record-job. */
 #include "runtime/inspect/requests.h"
 
 #include <errno.h>

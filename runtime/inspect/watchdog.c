@@ -1,4 +1,5 @@
-/* watchdog.c - the posts of watchdog.h, and the thread that checks them.
+/* watchdog.c - the posts of watchdog.h, and the thread that checks them, for inspect.c (--watchdog) and for
+ * measurements (measure/measure_watch.c).
  *
  * A post's `turn` is odd while a job runs there. begin() writes the job and then increments turn; end() increments it
  * again. The watchdog reads turn, the job, and turn once more (a seqlock): if turn has not changed, the job belongs to

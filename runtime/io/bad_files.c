@@ -1,4 +1,5 @@
-/* bad_files.c - maintains the list of files that kernels could not read (bad_files.h). */
+/* bad_files.c - maintains the list of files that kernels could not read (bad_files.h): kernels, as those of std/, add to it with df_bad_file(), and df_main()
+ * opens and closes it. */
 #include "runtime/io/bad_files.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* files.c - the input side of df_io.h: lists of paths, opening files, and the extents that they announce. */
+/* files.c - the input side of df_io.h, for kernels, as those of std/: lists of paths, opening files, and the extents that they announce. record/digest.c and
+ * runs of several passes query a graph's input files. */
 #include "runtime/df_io.h"
 
 #include <errno.h>

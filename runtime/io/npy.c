@@ -1,4 +1,5 @@
-/* npy.c - reads and writes the header of NumPy's .npy format (NEP 1): versions 1 to 3, written as version 1 (df_io.h). */
+/* npy.c - reads and writes the header of NumPy's .npy format (NEP 1): versions 1 to 3, written as version 1 (df_io.h). For kernels, as those of std/npy.c; for
+ * --dump; and for the record of outputs (record/), which corrects the count of tokens. */
 #include "runtime/df_io.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
-/* state.c - df_state() and df_expect_waves() of df.h. The table by node is allocated when the first kernel calls one of
- * them. Adding a table or a state takes a lock; lookups take none.
+/* state.c - df_state() and df_expect_waves() of df.h, for kernels; the same states for the record of a run and a replayed job, and how many waves streams
+ * expect, for record/ and ranks/. The end of a run or measurement destroys them. The table by node is allocated when the first kernel calls one of them. Adding
+ * a table or a state takes a lock; lookups take none.
  */
 #include "runtime/io/state.h"
 

@@ -1,5 +1,5 @@
-/* tiles.c - splits a picture into a stream of tiles, and assembles tiles into a picture, with only one row of tiles in
- * memory (df_io.h).
+/* tiles.c - splits a picture into a stream of tiles, and assembles tiles into a picture, with only one row of tiles in memory (df_io.h). Kernels call it:
+ * std/pictures.h does for those of PNG and TIFF.
  *
  * Reading:  the picture rows [first, end) that the current row of tiles touches are in memory contiguously. They
  *           include all rows that mirroring needs: a row at most `halo` outside the picture mirrors to one that is no

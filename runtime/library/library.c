@@ -1,5 +1,6 @@
-/* library.c - the public calls of a generated library (df_library_… of df.h): checks who may call, and whether the
- * arguments are valid. library.h lists the other files.
+/* library.c - the public calls of a generated library (df_library_… of df.h): opens, runs, stops, queries and closes a session. The functions that dfc prints
+ * into the library (compiler/emit/emit_library.c) call these for its user. Here it is checked who may call, and whether the arguments are valid. library.h
+ * lists the other files.
  *
  * Closed:   the memory of a closed handle is kept until CLOSED_KEPT others have been closed, so that a call with a
  *           closed handle fails with an error as long as that can be detected.

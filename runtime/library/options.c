@@ -1,5 +1,4 @@
-/* options.c - parses a session's options: one text, split into words and then read as a program's command line
- * (library.h).
+/* options.c - parses a session's options for library.c: one text, split into words and then read as a program's command line (library.h).
  */
 #include "runtime/library/library.h"
 

@@ -1,5 +1,5 @@
-/* sizes.c - builds and caches what a library session needs for each combination of sizes: the graph, by the compiler's
- * front end; its plan; and a session of libdf with threads and devices (library.h).
+/* sizes.c - builds and caches what a library session needs for each combination of sizes, for library.c: the graph, by the compiler's front end; its plan; and
+ * a session of libdf with threads and devices (library.h).
  */
 #include "runtime/library/library.h"
 

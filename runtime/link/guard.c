@@ -1,4 +1,4 @@
-/* guard.c - ends the process if a call does not return in time: guard.h. */
+/* guard.c - ends the process if a call into MPI does not return in time (guard.h); link.c puts it around the plug-in's calls. */
 #include "runtime/link/guard.h"
 
 #include <pthread.h>

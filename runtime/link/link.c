@@ -1,4 +1,4 @@
-/* link.c - loads MPI's plug-in and chooses between MPI and TCP for the messages: link.h. */
+/* link.c - loads MPI's plug-in and chooses between MPI and TCP for the messages (link.h), for df_main(). `dfc doctor` has it look for an RDMA device. */
 #include "runtime/link/link.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
-/* link_tcp.c - sends and receives frames over established connections (link_tcp.h); tcp_join.c establishes them. */
+/* link_tcp.c - sends and receives frames over established connections (link_tcp.h), as the link that link.c opens for TCP; tcp_join.c establishes the
+ * connections. */
 #include "runtime/link/link_tcp.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* message.c - messages as rows of bytes: message.h. */
+/* message.c - makes messages between ranks, counts their holders, and turns them into bytes and back (message.h): for runtime/ranks/, and for the simulated
+ * manager in compiler/cluster/. */
 #include "runtime/link/message.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* pulse.c - round trips of heartbeats: pulse.h. */
+/* pulse.c - the timeout of heartbeats: stamps those that are sent, measures round trips by those received, and says how
+ * long a rank may be silent (pulse.h). Both sides of the protocol in ranks/ call it: manager.c, manager_workers.c and
+ * worker.c. */
 #include "runtime/link/pulse.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* tcp_join.c - connects all ranks with each other: link_tcp.h. All connections are made at the same time, and connections of other programs are ignored. */
+/* tcp_join.c - listens, and connects all ranks with each other (link_tcp.h), for link.c and link_tcp.c. All connections are made at the same time, and
+ * connections of other programs are ignored. */
 #include "runtime/link/tcp_join.h"
 
 #include <arpa/inet.h>

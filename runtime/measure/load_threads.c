@@ -1,4 +1,5 @@
-/* load_threads.c - threads that call a function repeatedly until they are stopped (load_threads.h). */
+/* load_threads.c - threads that call a function repeatedly until they are stopped (load_threads.h): background load for
+ * measure_load.c, and all cores at once for triad.c and the probe of the host (profiles/probe/). */
 #include "runtime/measure/load_threads.h"
 
 #include <pthread.h>

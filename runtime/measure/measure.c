@@ -1,5 +1,5 @@
-/* measure.c - the control flow of the measuring mode (measure.h): decides which variants to measure, and runs the graph
- * in order, measuring each variant when its work first occurs.
+/* measure.c - the control flow of the measuring mode (measure.h): decides which variants to measure, and runs the graph in order, measuring each variant when
+ * its work first occurs. measure_report.c, which df_main() calls for `dfc profile`, starts it.
  */
 #include "runtime/measure/measure.h"
 

@@ -1,6 +1,6 @@
 /* measure_batch.c - times several launches of one job that execute back to back on a device, so that the host's launch
- * overhead is not in the time. Copies within the device keep the stream busy until all launches are enqueued; they are
- * the only long-running operation that every back end has.
+ * overhead is not in the time; measure_gpu.c calls it. Copies within the device keep the stream busy until all launches
+ * are enqueued; they are the only long-running operation that every back end has.
  */
 #include "runtime/measure/measure_impl.h"
 

@@ -1,5 +1,5 @@
-/* measure_cpu.c - runs a cpu variant once for the flow, and repeatedly on copies until its mean is known. measure.c
- * calls both.
+/* measure_cpu.c - runs a cpu variant once for the flow, and repeatedly on copies until its mean is known. measure.c calls both, and measure_load.c does under
+ * load.
  *
  * Turns:    repeated runs on one copy of a job's ports would find all of it in the caches. In a run the caches hold
  *           what other jobs have read and written in between. So several copies are used in turn, which together take

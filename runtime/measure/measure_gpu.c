@@ -1,5 +1,5 @@
-/* measure_gpu.c - runs a gpu variant once for the flow, and repeatedly until its mean is known, on a GPU that is opened
- * for the measurement (engine/single_job.h). The emulator runs the cpu variant instead.
+/* measure_gpu.c - runs a gpu variant once for the flow, and repeatedly until its mean is known, for measure.c, on a GPU that is opened for the measurement
+ * (engine/single_job.h). The emulator runs the cpu variant instead.
  *
  * Own time: the launch overhead, which the model adds separately (`launch` of a platform), must not be part of a
  *           variant's time. Short kernels are therefore launched several times behind a delay that keeps the GPU busy

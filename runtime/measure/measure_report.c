@@ -1,4 +1,6 @@
-/* measure_report.c - the text protocol between a measuring program and `dfc profile` (measure.h). */
+/* measure_report.c - the text protocol between a measuring program and `dfc profile` (measure.h), and the entry of the
+ * measuring mode: df_main() calls dfr_measure(), and the other files of this room report to dfc here. `dfc profile`
+ * prints the same keys. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
-/* measure_tokens.c - allocates the tokens of the measuring mode: when a node's ports need them, until after the last
- * reader. Their pages are touched before a kernel runs, because in a run tokens reuse memory, and a kernel that is
- * fired only once would otherwise be charged for page faults.
+/* measure_tokens.c - allocates the tokens of the measuring mode, for measure.c and the files that run variants: when a
+ * node's ports need them, until after the last reader. Their pages are touched before a kernel runs, because in a run
+ * tokens reuse memory, and a kernel that is fired only once would otherwise be charged for page faults.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* measure_watch.c - ends the measuring mode if a kernel does not return. A watchdog (inspect/watchdog.h) has one post
- * for each class of units; one call runs at a time. measure.h says how long calls may take.
+/* measure_watch.c - ends the measuring mode if a kernel does not return. measure.c starts it, and measure_cpu.c,
+ * measure_gpu.c and measure_load.c report each call. A watchdog (inspect/watchdog.h) has one post for each class of
+ * units; one call runs at a time. measure.h says how long calls may take.
  *
  * Lock:     the measuring thread holds it except while a kernel runs. The watchdog's thread can therefore act only
  *           during a call, and afterwards the measuring thread continues only if the watchdog's thread releases the

@@ -1,4 +1,5 @@
-/* triad.c - runs STREAM's triad, as a measure of memory bandwidth and as a background load (triad.h). */
+/* triad.c - runs STREAM's triad, as a measure of memory bandwidth and as a background load (triad.h), for
+ * measure_load.c. */
 #include "runtime/measure/triad.h"
 
 #include <stdlib.h>

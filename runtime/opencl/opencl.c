@@ -1,5 +1,5 @@
 /* opencl.c - the OpenCL back end "opencl": opens and closes a device, and translates errors. The runtime calls it through the table of operations at the end of
- * this file.
+ * this file (start/back_ends.c).
  *
  * Pool:     as few buffers as the driver's limit of one allows (segments). Its addresses are numbers: a range of the process's addresses is reserved and never
  *           touched, and an offset in that range is a segment and an offset in it. Commands use sub-buffers, never a whole buffer, because the use of both at a

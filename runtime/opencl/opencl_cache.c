@@ -1,4 +1,5 @@
 /* opencl_cache.c - keeps what OpenCL's drivers have compiled in the cache's folder (cache_folder.h), because they take about a second for each kernel.
+ * opencl_machine.c asks it before it builds.
  *
  * PoCL:     has a cache of its own, and compiles only the kernels that are launched; asked for a binary it compiles all of them.
  * Entry:    KEY.opencl: a head and the driver's binary. The key is a hash of device, driver, build options and text. The head has a second hash of these, and one of

@@ -1,5 +1,5 @@
-/* opencl_machine.c - OpenCL operations that need no open device: loads libOpenCL, lists and describes the devices, builds the program's sources for them, and pins
- * host memory.
+/* opencl_machine.c - OpenCL operations that need no open device, for opencl.c's table: loads libOpenCL, lists and describes the devices, builds the program's
+ * sources for them, and pins host memory. opencl_work.c and opencl_gauge.c get its kernels.
  *
  * Devices:  of all platforms, those that are available, have a compiler, and give OpenCL 1.2 or later with 64-bit addresses.
  * Signals:  drivers with LLVM in them, such as PoCL, put handlers over the process's when they find their devices; SIGUSR1 then does nothing. So all are put back.

@@ -1,5 +1,5 @@
-/* opencl_work.c - copies, launches and events on an open OpenCL device: the operations of device.h that its worker calls, and df_cl_launch(), which its kernels'
- * host code calls.
+/* opencl_work.c - copies, launches and events on an open OpenCL device: the operations in opencl.c's table that its worker calls (device.h), and
+ * df_cl_launch(), which its kernels' host code calls, as dfc prints it.
  *
  * Pieces:   a command gets the sub-buffer of the piece of the pool that it uses, in units of the device's alignment. Pieces come back, so their sub-buffers are kept in a table.
  * Events:   each command has one. Recording an event keeps those of the stream's latest command: no marker is enqueued.

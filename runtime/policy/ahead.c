@@ -1,5 +1,5 @@
 /* ahead.c - implements --prefetch for policies that choose the unit when a worker takes a job: whether a device may take a job before it can start it
- * (ahead.h). */
+ * (ahead.h). eager, ws and the speedup policies (sorted.c) ask it. */
 #include "runtime/policy/ahead.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* locality.c - finds the jobs that read data already in a device's memory (locality.h). */
+/* locality.c - finds the jobs that read data already in a device's memory, and computes speedups (locality.h): for --dl
+ * of policy_eager.c, policy_ddwrr.c and policy_speedup.c (sorted.c), and for ahead.c. */
 #include "runtime/policy/locality.h"
 
 #include <math.h>

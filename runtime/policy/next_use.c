@@ -1,5 +1,6 @@
-/* next_use.c - predicts when a unit needs a block next (next_use.h). It keeps each value's readers on the unit sorted by rank, with a cursor per slot; the
- * reader at the cursor is the next use. A value made once has readers in every slot, which are visited wave after wave. */
+/* next_use.c - predicts when a unit needs a block next (next_use.h), for eviction by GPU workers (runtime/gpu/) and the simulator. It keeps each value's
+ * readers on the unit sorted by rank, with a cursor per slot; the reader at the cursor is the next use. A value made once has readers in every slot, which are
+ * visited wave after wave. */
 #include "runtime/policy/next_use.h"
 
 #include <stdlib.h>

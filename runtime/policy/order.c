@@ -1,4 +1,5 @@
-/* order.c - a concurrent priority queue over a fixed set of nodes (order.h): a hierarchical bitmap, popped from the most urgent bit.
+/* order.c - a concurrent priority queue over a fixed set of nodes (order.h): a hierarchical bitmap, popped from the most urgent bit. The static policies, dmdas
+ * (unit_queue.c) and sorted.c keep their ready jobs in it; the simulator uses only its sort.
  *
  * Jobs are the set bits of a tree of words. Bit i of level 0 stands for the job of rank i / slots in slot i %
  * slots; with `by_wave`, for the job of rank i % nodes in slot i / nodes. A bit of a higher level says that the word

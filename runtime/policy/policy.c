@@ -1,5 +1,5 @@
-/* policy.c - the table of scheduling policies, and the FIFOs of ready jobs that several of them share. A new policy is one file, its declaration in
- * policy.h and its entry in this table. */
+/* policy.c - the table of scheduling policies, by which dfc, programs, the simulator and the start of a run find one by name; and the FIFOs of ready jobs that
+ * eager, ddfcfs and ws share. A new policy is one file, its declaration in policy.h and its entry in this table. */
 #include "runtime/policy/policy.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* policy_default.c - chooses the policy of a run without --policy (policy_default.h). */
+/* policy_default.c - chooses the policy of a run without --policy (policy_default.h), for the start of a run and for
+ * df_simulate(). */
 #include "runtime/policy/policy_default.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* policy_guard.c - implements the monitor of policy_guard.h: the drift of measured against expected times, the load of each unit, and the three rules that
- * move jobs.
+/* policy_guard.c - implements the monitor of policy_guard.h, which policy_static.c asks for gp: the drift of measured against expected times, the load of each
+ * unit, and the three rules that move jobs.
  *
  * States of a job:
  *     1  away       not in the policy

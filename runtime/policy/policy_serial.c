@@ -1,5 +1,5 @@
-/* policy_serial.c - the schedule of --serial: one job at a time, one wave in flight, and within a wave the nodes in the order of their numbers, which is
- * topological.
+/* policy_serial.c - the schedule of --serial and of --check=variants, which start/run.c selects in place of a policy: one job at a time, one wave in flight,
+ * and within a wave the nodes in the order of their numbers, which is topological.
  *
  * Order:    nodes that fire once before the waves; then, for each wave, its stream sources followed by its other nodes, since no other node of a wave may fire
  *           before all streams have delivered; last, nodes that fire once after the waves. `next` is the position in that order of the only job that may be

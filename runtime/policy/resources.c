@@ -1,4 +1,5 @@
-/* resources.c - implements resources.h: a count of what is left of each resource, and the jobs that wait, the first one first. */
+/* resources.c - implements resources.h: a count of what is left of each resource, and the jobs that wait, the first one first. The engine and the simulator ask
+ * before a ready job goes to the policy. */
 #include "runtime/policy/resources.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* sorted.c - keeps each ready job in several sorted lists at once, from which one claim takes it (sorted.h).
+/* sorted.c - keeps each ready job in several sorted lists at once, from which one claim takes it (sorted.h), for ddwrr, pats, padas and pams.
  *
  * A job is offered first (offer.h) and then added to its lists. A worker that finds it in one list claims it, and removes it from all. If the claim comes before
  * the job was added to all lists, a stale entry remains. A worker that finds a stale entry cannot claim it, and removes it; if the job was offered again

@@ -1,4 +1,4 @@
-/* unit_fifos.c - a FIFO of jobs for each unit (unit_fifos.h). */
+/* unit_fifos.c - a FIFO of jobs for each unit (unit_fifos.h), for the policies random and gp-thesis. */
 #include "runtime/policy/unit_fifos.h"
 
 bool dfr_unit_fifos_create(struct dfr_unit_fifos *f, const struct dfr_view *view, const uint64_t *count)

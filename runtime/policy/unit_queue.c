@@ -1,4 +1,4 @@
-/* unit_queue.c - implements the queue of the jobs that are assigned to one unit, in its three orders (unit_queue.h).
+/* unit_queue.c - implements the queue of the jobs that are assigned to one unit, in its three orders (unit_queue.h), and the upward rank, for policy_dmda.c.
  *
  * Ready first: the oldest jobs are moved from the FIFO into a window of slots, which every popping worker scans. A slot holds a job's index and a stamp, so
  * that a job that left and returned is a different entry. An entry is taken by one compare-and-swap. If a popping worker holds a job and finds no free slot

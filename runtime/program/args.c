@@ -1,6 +1,7 @@
-/* args.c - parses the command line of a generated program (args.h). The options are listed in tables, one for each
- * theme, in the files named after the themes. Parsing, --help, spelling suggestions, and the list of names that args
- * may not have all use these tables (base/option.h).
+/* args.c - parses the command line of a generated program (args.h), for df_main() and for the options of a library's
+ * session. The options are listed in tables, one for each theme, in the files named after the themes. Parsing, --help,
+ * spelling suggestions, and the list of names that args may not have, which the compiler checks, all use these tables
+ * (base/option.h).
  */
 #include "runtime/program/args.h"
 

@@ -1,5 +1,4 @@
-/* args_cluster.c - the options of a run on several ranks of an mpirun (docs/clusters.md), and the options that exclude
- * them.
+/* args_cluster.c - the options of a run on several ranks of an mpirun (docs/clusters.md), and the options that exclude them, for args.c.
  */
 #include "runtime/base/error.h"
 #include "runtime/program/args_impl.h"

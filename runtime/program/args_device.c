@@ -1,4 +1,4 @@
-/* args_device.c - the options that select a run's devices and limit what they may use. */
+/* args_device.c - the options that select a run's devices and limit what they may use, for args.c, and which of them exclude each other. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* args_files.c - checks the files that options write: none may be a file that the run reads, or that another option or a sink writes.
+/* args_files.c - checks for args.c the files that options write: none may be a file that the run reads, or that another option or a sink writes.
  *
  * The check comes before any file is opened for writing, because a typing error could destroy the only copy of an input. The graph may be rebuilt for other
  * sizes afterwards; the files that its nodes name stay the same.

@@ -1,4 +1,4 @@
-/* args_inspect.c - the options that inspect a run (docs/debugging.md), and the options that exclude them. */
+/* args_inspect.c - the options that inspect a run or replay a job (docs/debugging.md), and the options that exclude them, for args.c. */
 #include "runtime/program/args_impl.h"
 #include "runtime/base/error.h"
 

@@ -1,5 +1,5 @@
-/* args_resume.c - the options of runs that can be resumed or produce a chunk (docs/clusters.md), and the options that
- * exclude them.
+/* args_resume.c - the options of runs that can be resumed or produce a chunk (docs/clusters.md), and the options that exclude them, for args.c; and --waves'
+ * two forms, for args_run.c.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* args_run.c - the general options of a run: scheduling, waves, traces, statistics. */
+/* args_run.c - the general options of a run, for args.c: scheduling, waves, traces, statistics. `dfc compare` parses its --rehearse here. */
 #include <stdlib.h>
 #include <string.h>
 

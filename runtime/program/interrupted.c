@@ -1,4 +1,5 @@
-/* interrupted.c - handles an interrupt (Ctrl-C, SIGTERM) of a run without a journal (interrupted.h). */
+/* interrupted.c - handles an interrupt (Ctrl-C, SIGTERM) of a run without a journal (interrupted.h), for program_main.c: waits for the waves in flight, and
+ * says what was written and how to go on. */
 #include "runtime/program/interrupted.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* loaded.c - lists the shared libraries that this process has loaded (loaded.h). */
+/* loaded.c - lists the shared libraries that this process has loaded (loaded.h), for the identity of a program (program_main.c). */
 #include "runtime/program/loaded.h"
 
 #include <link.h>

@@ -1,5 +1,5 @@
-/* node_report.c - prints the time that kernels and nodes took, and how many waves each sink got (node_report.h). Each row is one kernel, or one node, on
- * the host or on devices; its share is of the time of all jobs. */
+/* node_report.c - prints the time that kernels and nodes took, and how many waves each sink got (node_report.h), for run_report.c and ranks_report.c. Each row
+ * is one kernel, or one node, on the host or on devices; its share is of the time of all jobs. */
 #include "runtime/program/node_report.h"
 
 #include <inttypes.h>

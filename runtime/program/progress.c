@@ -1,4 +1,4 @@
-/* progress.c - draws the progress line of --progress, in a thread of its own (progress.h). */
+/* progress.c - draws the progress line of --progress, in a thread of its own (progress.h), for program_main.c. */
 #include "runtime/program/progress.h"
 
 #include <math.h>

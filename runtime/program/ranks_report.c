@@ -1,4 +1,4 @@
-/* ranks_report.c - prints the statistics of all ranks and their sums, as text or JSON (ranks_report.h). */
+/* ranks_report.c - prints the statistics of all ranks and their sums, as text or JSON (ranks_report.h), for program_main.c. */
 #include "runtime/program/ranks_report.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* replay.c - runs a recorded job again (replay.h). */
+/* replay.c - reads a recorded job and runs it again (replay.h), for --replay (program_main.c). */
 #include "runtime/program/replay.h"
 
 #include <stdlib.h>

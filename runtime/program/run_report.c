@@ -1,4 +1,5 @@
-/* run_report.c - prints the statistics of a run, as text or JSON (run_report.h). */
+/* run_report.c - prints the statistics of a run, as text or JSON (run_report.h), for program_main.c and for generated libraries; ranks_report.c prints each
+ * rank's as a JSON object. */
 #include "runtime/program/run_report.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* stages_report.c - prints what each rank did with its pipeline stages (stages_report.h). */
+/* stages_report.c - prints what each rank did with its pipeline stages (stages_report.h), for ranks_report.c. */
 #include "runtime/program/stages_report.h"
 
 #include <inttypes.h>

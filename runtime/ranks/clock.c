@@ -1,4 +1,4 @@
-/* clock.c - clocks of ranks beside rank 0's: clock.h. */
+/* clock.c - finds how far a rank's clock is from rank 0's (clock.h): a worker (worker.c) adds its trips, replica.c asks for the result. */
 #include "runtime/ranks/clock.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* cluster_trace.c - one trace of all ranks: cluster_trace.h. */
+/* cluster_trace.c - writes one trace of all ranks (cluster_trace.h), for rank0.c. */
 #include "runtime/ranks/cluster_trace.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* comm.c - the communication thread: comm.h. */
+/* comm.c - the communication thread of a rank: moves messages between the link and the manager or worker, and waves to and from the graph's side (comm.h).
+ * rank0.c and replica.c run it; ranks.c and the other files of both sides (rank0_….c, replica_….c) wake it, stop it and send through it. */
 #include "runtime/ranks/comm.h"
 
 #include <stdlib.h>

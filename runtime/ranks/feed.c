@@ -1,4 +1,4 @@
-/* feed.c - which rank of the next group gets which wave (feed.h). */
+/* feed.c - which rank of the next group gets which wave (feed.h): for rank0_stages.c, which feeds the first group, and replica_stages.c. */
 #include "runtime/ranks/feed.h"
 
 #include <math.h>

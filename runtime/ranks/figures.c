@@ -1,4 +1,5 @@
-/* figures.c - reports of ranks as bytes, and what rank 0 keeps of them (figures.h). */
+/* figures.c - the statistics of ranks (figures.h): replica.c turns a rank's report into bytes, rank0.c reads it, and program/ prints what rank 0 keeps of all.
+ * It also adds up the statistics of several runs, and records windows for rank0_waves.c. */
 #include "runtime/ranks/figures.h"
 
 #include <math.h>

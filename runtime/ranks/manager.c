@@ -1,4 +1,5 @@
-/* manager.c - rank 0's side of the protocol: manager.h. */
+/* manager.c - rank 0's side of the protocol (manager.h): a state machine that comm.c drives, or compiler/cluster/manager_simulation.c in virtual time. Its
+ * protocols (manager_push.c, manager_relay.c) call it to accept results; rank0.c reads its statistics. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

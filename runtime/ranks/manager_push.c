@@ -1,5 +1,6 @@
-/* manager_push.c - a manager that pushes waves to workers, as many as each may hold at once: its window. A verdict tells the worker of each result whether it
- * was accepted. If a worker dies, what it holds is given to others, and its late results count as any others. manager.h has the rules.
+/* manager_push.c - the protocol of a manager (manager.c) that pushes waves to workers, as many as each may hold at once: its window. A verdict tells the worker
+ * of each result whether it was accepted. If a worker dies, what it holds is given to others, and its late results count as any others. manager.h has the
+ * rules.
  */
 #include "runtime/ranks/manager_impl.h"
 

@@ -1,6 +1,6 @@
-/* manager_relay.c - a manager whose waves go from worker to worker: relays in manager.h. Workers ask for waves, a caller says who gets which, and
- * a result may come from another worker than the one that got the wave. If a worker dies, all waves that are not accepted are given out again, in a
- * new generation.
+/* manager_relay.c - the protocol of a manager (manager.c) whose waves go from worker to worker: relays in manager.h. Workers ask for waves, a caller says who
+ * gets which, and a result may come from another worker than the one that got the wave. If a worker dies, all waves that are not accepted are given out again,
+ * in a new generation.
  */
 #include <stdio.h>
 #include <stdlib.h>

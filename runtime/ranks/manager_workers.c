@@ -1,4 +1,5 @@
-/* manager_workers.c - the workers of a manager: what is said to them, and who dies, returns and leaves. manager.h has the rules. */
+/* manager_workers.c - the workers of a manager, for manager.c and its protocols (manager_push.c, manager_relay.c): what is said to them, their heartbeats, and
+ * who joins, dies, returns and leaves. manager.h has the rules. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* pieces.c - lines in a file, read again in pieces: pieces.h. */
+/* pieces.c - a rank's trace events as lines in a file, read again in pieces (pieces.h), for replica.c, which sends them to rank 0. */
 #include "runtime/ranks/pieces.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* rank0.c - what the first rank does, whatever it hands out: rank0.h. */
+/* rank0.c - what the first rank does, whatever it hands out (rank0.h): begins, runs and ends its side. rank0_waves.c and rank0_parts.c call it with their
+ * callbacks; rank0_stages.c goes through rank0_waves.c, and uses it to print warnings and to end a run that cannot begin. */
 #include "runtime/ranks/rank0.h"
 
 #include <math.h>

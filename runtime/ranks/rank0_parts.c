@@ -1,5 +1,5 @@
-/* rank0_parts.c - the first rank hands out shares: it makes what fires once, and runs what comes after the last wave. Each of the other ranks runs a share from
- * the first wave to the last, and gives its parts (rank0.h, replica_parts.h).
+/* rank0_parts.c - the first rank hands out shares: it makes what fires once, and runs what comes after the last wave; ranks.c calls it. Each of the other ranks
+ * runs a share from the first wave to the last, and gives its parts (rank0.h, replica_parts.h).
  *
  * Shares:   The protocol is manager.h's, with a share in the place of a wave, and a window of one. So the share of a rank that dies goes to another rank,
  *           which begins where that one began, and each share's parts are accepted once. There are as many shares as ranks that compute, but no more than

@@ -1,5 +1,5 @@
-/* rank0_stages.c - the first rank of a run whose other ranks have pipeline stages: it maps the stages, maps them anew if a rank dies, and feeds the first group.
- * It hands out waves as rank0_waves.c does, by a relay (manager.h).
+/* rank0_stages.c - the first rank of a run whose other ranks have pipeline stages; ranks.c calls it. It maps the stages, maps them anew if a rank dies, and
+ * feeds the first group. It hands out waves as rank0_waves.c does, by a relay (manager.h).
  *
  * WELCOME:  what is made once; behind it the mapping (subgraph/mapping.h), under the number of values; and the classes of all ranks (suits.h), 32 bits each,
  *           under that number and one.

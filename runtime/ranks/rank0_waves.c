@@ -1,4 +1,5 @@
-/* rank0_waves.c - the first rank hands out waves: HEAD makes their inputs, and TAIL gets their results in order (rank0.h). */
+/* rank0_waves.c - the first rank hands out waves, for ranks.c, and to pipeline stages for rank0_stages.c: HEAD makes their inputs, and TAIL gets their results
+ * in order (rank0.h). */
 #include <stdlib.h>
 #include <string.h>
 

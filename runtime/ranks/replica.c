@@ -1,4 +1,5 @@
-/* replica.c - what every rank but the first does: replica.h. */
+/* replica.c - what every rank but the first does (replica.h): takes part, runs BODY, counts and reports. replica_waves.c, replica_parts.c and replica_stages.c
+ * call it. */
 #include "runtime/ranks/replica.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* replica_parts.c - the side of a rank that has a share (replica_parts.h). */
+/* replica_parts.c - the side of a rank that has a share (replica_parts.h); ranks.c calls it on all ranks but the first. */
 #include "runtime/ranks/replica_parts.h"
 
 #include <pthread.h>

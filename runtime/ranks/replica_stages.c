@@ -1,5 +1,5 @@
-/* replica_stages.c - a rank that has a group of stages: it asks the ranks of the group before for waves, runs them, and gives them to the ranks of the next group that
- * ask for them.
+/* replica_stages.c - a rank that has a group of stages; ranks.c calls it on all ranks but the first. It asks the ranks of the group before for waves, runs
+ * them, and gives them to the ranks of the next group that ask for them.
  *
  * Waves:    What a wave brings goes into BODY of the rank's view (groups.h). When it has ended, what later places read waits to be asked for:
  *           that of BODY, and what is passed on. The last group sends it to rank 0 unasked. A rank begins no wave while two for each of its places

@@ -1,5 +1,5 @@
-/* replica_waves.c - the graph's side of comm.h on a worker, with BODY (ranks.h). What its sinks with @worker write in a wave gets its names when the
- * first rank has accepted the wave's result (record/held.h).
+/* replica_waves.c - a rank that gets waves; ranks.c calls it on all ranks but the first. It is the graph's side of comm.h on a worker, with BODY (ranks.h).
+ * What its sinks with @worker write in a wave gets its names when the first rank has accepted the wave's result (record/held.h).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* stage_rows.c - what ranks did with their stages: stage_rows.h. */
+/* stage_rows.c - what ranks did with their stages (stage_rows.h): replica_stages.c counts it, figures.c sends and keeps the rows, and program/stages_report.c
+ * prints and sums them. */
 #include "runtime/ranks/stage_rows.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* suits.c - what a wave takes on the ranks of a group: suits.h. */
+/* suits.c - what a wave takes on the ranks of a group, by type of rank (suits.h): for the streams of feed.c and replica_stages.c, from the classes that
+ * rank0_stages.c sends to all ranks. */
 #include "runtime/ranks/suits.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* tune.c - a tuner of stages on ranks (tune.h). Its processors are the ranks that live, by rank; stages that rank 0 has are none of its stages. */
+/* tune.c - a tuner of stages on ranks (tune.h), for rank0_stages.c. Its processors are the ranks that live, by rank; stages that rank 0 has are none of its
+ * stages. */
 #include "runtime/ranks/tune.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* worker.c - a worker's side of the protocol: worker.h. */
+/* worker.c - a worker's side of the protocol (worker.h): a state machine that comm.c drives; replica.c reads its clock measurements. */
 #include "runtime/ranks/worker.h"
 
 #include <math.h>

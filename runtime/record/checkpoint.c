@@ -1,4 +1,5 @@
-/* checkpoint.c - accs, written to a file and read again (checkpoint.h). */
+/* checkpoint.c - writes accs to a file and reads them again (checkpoint.h), for runs that can be resumed (resumable.c), and their parts for ranks that share
+ * them (spans.c). It has the engine bring accs to the host before. */
 #include "runtime/record/checkpoint.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* chunk.c - chunks, written, read and put together (chunk.h). */
+/* chunk.c - writes and reads a chunk for the run that makes it (resumable.c), and puts chunks together for `dfc merge` (chunk.h). */
 #include "runtime/record/chunk.h"
 
 #include <errno.h>

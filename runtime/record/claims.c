@@ -1,4 +1,4 @@
-/* claims.c - which node of a run writes which file: recorded.h. */
+/* claims.c - which node of a run writes which file (recorded.h): kernel_outputs.c asks when a kernel opens one, so that no two nodes write the same. */
 #include "runtime/record/recorded.h"
 
 #include <pthread.h>

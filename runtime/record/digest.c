@@ -1,4 +1,5 @@
-/* digest.c - the program hash, the inputs, and digests of bytes (digest.h). */
+/* digest.c - the program hash, the inputs, and digests of bytes (digest.h): for the journal, chunks and checkpoints of this room, for ranks, which must agree,
+ * and for program/args_files.c, which asks what a run reads. */
 #include "runtime/record/digest.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* facts.c - collects, parses and compares facts: facts.h. */
+/* facts.c - collects, parses and compares facts (facts.h): of a program for dfc (compiler/build/) and program/loaded.c, of a run for ranks, the journal and
+ * chunks, which say in what two runs differ. */
 #include "runtime/record/facts.h"
 
 #include <inttypes.h>

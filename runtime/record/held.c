@@ -1,4 +1,6 @@
-/* held.c - files that get their names when somebody says that their wave counts (held.h). */
+/* held.c - files that get their names when their wave is accepted (held.h). outputs.c opens and closes them;
+ * replica_waves.c settles them when rank 0 has accepted a wave, and clears the rest. outputs.c also uses its list of
+ * folders. */
 #include "runtime/record/held.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* journal.c - the journal of a run that can be resumed (journal.h). */
+/* journal.c - the journal of a run that can be resumed (journal.h), for resumable.c; spool.c looks up the inputs of an earlier run. */
 #include "runtime/record/journal.h"
 
 #include <errno.h>

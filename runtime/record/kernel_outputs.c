@@ -1,5 +1,5 @@
-/* kernel_outputs.c - the functions of df_io.h by which kernels write files over several jobs, on any thread, and name them by wave; and which files the sinks of
- * std/ will write (outputs.h). */
+/* kernel_outputs.c - the functions of df_io.h by which kernels, as those of std/, write files over several jobs, on any thread, and name them by wave; and, for
+ * df_main() and its options, which files the sinks of std/ will write (outputs.h). */
 #include "runtime/df_io.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* outputs.c - the record of the files that a run writes (outputs.h). */
+/* outputs.c - the record of the files that a run writes (outputs.h): kernel_outputs.c opens and closes each file through it; resumable.c, chunk.c and ranks
+ * create it, and get from it what a wave has written. */
 #include "runtime/record/recorded.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* resumable.c - runs that can be resumed, or that make a chunk (resumable.h). */
+/* resumable.c - runs that can be resumed, or that make a chunk (resumable.h): df_main() feeds such a run through it, and rank 0 (runtime/ranks/rank0….c) keeps
+ * the journal of a run on ranks with it. */
 #include "runtime/record/resumable.h"
 
 #include <math.h>

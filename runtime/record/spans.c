@@ -1,4 +1,4 @@
-/* spans.c - the parts of accs divided among ranks, and their checkpoints (spans.h). */
+/* spans.c - the parts of accs divided among ranks, and their checkpoints (spans.h), for ranks/rank0_parts.c. */
 #include "runtime/record/spans.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* spool.c - pipes are read into files before the first wave (spool.h). */
+/* spool.c - reads pipes into files before the first wave (spool.h), for --spool (resumable.c). */
 #include "runtime/record/spool.h"
 
 #include <errno.h>

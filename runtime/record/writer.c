@@ -1,4 +1,4 @@
-/* writer.c - a thread that writes what a run has done (writer.h). */
+/* writer.c - a thread that writes what a run has done (writer.h), for resumable.c and, with parts of accs, for rank 0 (spans.c, ranks/rank0_parts.c). */
 #include "runtime/record/writer.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* written.c - files that a run has written, and their lines (written.h). */
+/* written.c - files that a run has written, and their lines (written.h): outputs.c notes them, and the journal and chunks write and read them. The other files
+ * of this room use its path quoting and its copy of bytes. */
 #include "runtime/record/written.h"
 
 #include <errno.h>

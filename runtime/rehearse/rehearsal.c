@@ -1,4 +1,5 @@
-/* rehearsal.c - waits in place of kernels, and how late the threads wake (rehearsal.h). */
+/* rehearsal.c - waits in place of kernels, and how late the threads wake (rehearsal.h). The start of a run creates it, makes its threads take part and reports
+ * on it (start/run….c); rehearse_device.c waits here for devices. */
 #include "runtime/rehearse/rehearsal.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* rehearse_device.c - the devices of a rehearsed run (rehearsal.h): a back end that computes nothing, copies nothing and
- * touches no memory. Its commands take nominal time only.
+/* rehearse_device.c - the devices of a rehearsed run (rehearsal.h): a back end that start/run_rehearse.c takes in place of the real one. It computes nothing,
+ * copies nothing and touches no memory. Its commands take nominal time only.
  *
  * Engines:  as those of emu.h: one for each direction of copies, or one for both if the unit has one engine; one for
  *           peer copies; one for all compute streams. An engine does one command at a time.

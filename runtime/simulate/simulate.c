@@ -1,5 +1,5 @@
-/* simulate.c - the main loop of a simulation, from moment to moment, and its workers, which take jobs from the policy and run them. simulate_impl.h lists
- * the other parts.
+/* simulate.c - the main loop of a simulation, dfr_simulate(), from moment to moment, and its workers, which take jobs from the policy and run them. The
+ * planners, dfc and df_simulate() call it. simulate_impl.h lists the other parts.
  *
  * A worker takes a job and then waits for its data. It has one job at a time, or as many as its unit has jobs in flight; of those the oldest loaded one runs
  * next, alone. Cost: O((n + m) log n), plus a scan of the workers at each moment.

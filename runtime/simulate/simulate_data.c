@@ -1,4 +1,5 @@
-/* simulate_data.c - the data of a simulation: which memories hold a token, the copies that move it, and the jobs that wait for it.
+/* simulate_data.c - the data of a simulation: which memories hold a token, the copies that move it, and the jobs that wait for it. simulate.c, simulate_fire.c
+ * and simulate_room.c call it; policies prefetch through struct dfr_view.
  *
  * Copies:   Engines serve in the order of requests, and requests come in the order of time. So the end of a copy is
  *           known when the copy is asked for, unless the host's memory is shared (simulate_share.c). A token goes from

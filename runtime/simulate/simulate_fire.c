@@ -1,5 +1,5 @@
-/* simulate_fire.c - the firing rule of a simulation, as engine/engine.c implements it for threads: which job is ready when, with several waves in flight,
- * and what the end of a job releases.
+/* simulate_fire.c - the firing rule of a simulation, for simulate.c and simulate_data.c, as engine/engine.c implements it for threads: which job is ready when,
+ * with several waves in flight, and what the end of a job releases.
  *
  * Needs:    A job needs a release for each input (placed policies: when the input is in the unit's memory). The job of
  *           a source needs the beginning of its wave. Jobs of `ordered`, `stream` and depth-bounded nodes need the end

@@ -1,5 +1,5 @@
-/* simulate_machine.c - the machine of a simulation: which unit can run which node, how long that takes, and the workers. Impossible requests are refused
- * here, before time 0. */
+/* simulate_machine.c - the machine of a simulation, for simulate.c: which unit can run which node, how long that takes, and the workers. Impossible requests
+ * are refused here, before time 0. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* simulate_run.c - df_simulate(), which implements --device=sim: simulates the program's own graph, times and plan on the platform that the plan was made
- * for (or --platform). No kernel is called. Statistics and trace have the form of a real run's. */
+/* simulate_run.c - df_simulate(), which df_main() calls for --device=sim: simulates the program's own graph, times and plan on the platform that the plan was
+ * made for (or --platform). No kernel is called. Statistics and trace have the form of a real run's. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

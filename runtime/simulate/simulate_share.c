@@ -1,5 +1,5 @@
-/* simulate_share.c - processor sharing in virtual time: jobs and copies that share the bandwidth of the host's memory, and the host's cores with emulated
- * devices (model in simulate.h).
+/* simulate_share.c - processor sharing in virtual time, for simulate.c and simulate_data.c: jobs and copies that share the bandwidth of the host's memory, and
+ * the host's cores with emulated devices (model in simulate.h).
  *
  * Rates:    whenever the set of jobs and copies in progress has changed at a moment, each one's stretch is recomputed from the sums of all needs. If it
  *           changes, the rest of the item proceeds at the new rate. Its end is stored, so that repeated evaluation gives the same value.

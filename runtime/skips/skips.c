@@ -1,4 +1,5 @@
-/* skips.c - records which tokens are empty, and how often kernels were skipped (skips.h). */
+/* skips.c - records which tokens are empty, in which waves and passes nodes fire, and how often kernels were skipped (skips.h), for the engine, the workers of
+ * GPUs and the start of a run. record/ and ranks/ ask which nodes fire late, and which keep something from wave to wave. */
 #include "runtime/skips/skips.h"
 
 #include <stdlib.h>

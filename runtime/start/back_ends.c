@@ -1,4 +1,5 @@
-/* back_ends.c - the table of device back ends (back_ends.h).
+/* back_ends.c - the table of device back ends (back_ends.h), for all code that opens or names devices: the start of a run, measurements, probes, dfc's build
+ * and `dfc doctor`.
  *
  * A back end that needs libraries of its own is itself in a separate library, so that programs and machines without
  * them do not depend on it. The reference to it is weak: it is NULL if that library was not linked. A program links

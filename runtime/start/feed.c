@@ -1,5 +1,6 @@
-/* feed.c - runs whose waves are started by a caller: df_run_feed() and related functions of the public df.h. The engine
- * then begins no wave by itself. When a wave has ended, its slot stays free until the feeder begins another wave in it.
+/* feed.c - runs whose waves are started by a caller: df_run_feed() and related functions of the public df.h. Parts on ranks (subgraph/part.c), resumable runs
+ * and programs that embed a run call them. The engine then begins no wave by itself. When a wave has ended, its slot stays free until the feeder begins another
+ * wave in it.
  */
 #include <stdlib.h>
 

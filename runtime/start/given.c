@@ -1,4 +1,5 @@
-/* given.c - builds the planner's view of a graph whose sources are provided by the caller (given.h). */
+/* given.c - builds the planner's view of a graph whose sources are provided by the caller (given.h), for run_machine.c
+ * when it makes a plan. */
 #include "runtime/start/given.h"
 
 #include <math.h>

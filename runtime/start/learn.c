@@ -1,4 +1,4 @@
-/* learn.c - condenses the trace of a run into a file of samples: the median time of the jobs of each work on each
+/* learn.c - condenses the trace of a run into a file of samples, for --learn when the run has ended (run.c): the median time of the jobs of each work on each
  * device (learn.h).
  */
 #include "runtime/start/learn.h"

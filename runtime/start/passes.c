@@ -1,5 +1,5 @@
-/* passes.c - determines the number of passes of a run, assigns the parts of accs to passes, and allocates the tokens
- * that later passes reuse (passes.h).
+/* passes.c - determines the number of passes of a run, assigns the parts of accs to passes, and allocates the tokens that later passes reuse (passes.h). run.c
+ * calls it, and session.c for each call.
  */
 #include "runtime/start/passes.h"
 

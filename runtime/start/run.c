@@ -1,5 +1,6 @@
-/* run.c - starts and ends a run: df_run_start() creates all of its components, and df_run_wait() frees them (public
- * df.h). prepare() lists the steps of the start in order; run_impl.h says in which files some of them are.
+/* run.c - starts and ends a run: df_run_start() creates all of its components, and df_run_wait() frees them and fills the statistics (public df.h). df_main(),
+ * sessions (session.c), parts on ranks (subgraph/part.c), dfc's rehearsals and programs that embed a run call it; it also sets the default options. prepare()
+ * lists the steps of the start in order; run_impl.h says in which files some of them are.
  */
 #include <math.h>
 #include <stdio.h>

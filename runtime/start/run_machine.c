@@ -1,5 +1,6 @@
-/* run_machine.c - determines the machine of a run: its devices, the number of workers, the times of works on it; and a
- * plan for it. df_run_start() calls these steps.
+/* run_machine.c - determines the machine of a run: its devices, the number of workers, the times of works on it; and makes a plan for it, or checks a locked
+ * one. df_run_start() calls these steps; admit.c, size.c and passes.c ask for times and places. df_main(), libraries and ranks ask for the machine that a run
+ * would have.
  */
 #include "runtime/start/run_machine.h"
 

@@ -1,6 +1,6 @@
 /* run_rehearse.c - the start of a rehearsed run (runtime/rehearse/): rejects what cannot be rehearsed, and sets up its
  * machine, the units for each node, the time scale, the waits in place of kernel calls, and nodes that cost nothing.
- * run.c and run_machine.c call these steps.
+ * run.c, run_machine.c and admit.c call these steps, and program/args_device.c the check of options.
  */
 #include "runtime/start/run_rehearse.h"
 

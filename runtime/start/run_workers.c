@@ -1,5 +1,6 @@
-/* run_workers.c - creates, starts and joins the threads of a run: the words they sleep on, their records, and the
- * choice of their main loop. run.c calls these functions, and frees what they allocate.
+/* run_workers.c - creates, starts and joins the threads of a run: the words they sleep on, their records, and the choice of their main loop. run.c calls these
+ * functions, and frees what they allocate. session.c runs its calls here; subgraph/part.c, record/resumable.c and program/interrupted.c wait for a run's
+ * threads.
  */
 #include <pthread.h>
 #include <stdio.h>

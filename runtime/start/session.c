@@ -1,6 +1,7 @@
-/* session.c - sessions: a graph as a function, called repeatedly (df_session_… of the public df.h). The run is opened
- * once, by the steps of run.c. Each call lends other memory, raises the number of waves, and acts as the first CPU
- * worker until its waves have ended. The other workers sleep between calls as they do without jobs.
+/* session.c - sessions: a graph as a function, called repeatedly (df_session_… of the public df.h), for generated
+ * libraries (runtime/library/) and programs that embed one. The run is opened once, by the steps of run.c. Each call
+ * lends other memory, raises the number of waves, and acts as the first CPU worker until its waves have ended. The
+ * other workers sleep between calls as they do without jobs.
  *
  * Broken:   after a failure, or when a stream has ended, some counters of the firing rule are in the middle of a wave.
  *           That run is ended, and the next call opens a new one, with the options with which the session was opened.

@@ -1,5 +1,6 @@
-/* size.c - determines the number of waves in flight, and the size of each device's pool. If there is a memory plan,
- * these are as it promised (partition/memory/memory.h, dfr_need_waves()), so that a program behaves as dfc predicted.
+/* size.c - determines for run.c the number of waves in flight, the number of jobs in flight on each GPU, and the size
+ * of each device's pool; and for admit.c the bytes that one job needs there. If there is a memory plan, these are as it
+ * promised (partition/memory/memory.h, dfr_need_waves()), so that a program behaves as dfc predicted.
  *
  * Words:    a value has a *place* if its address in a device's pool is fixed before the run. gp's *monitor* moves
  *           jobs to other units while the graph runs (--guard).

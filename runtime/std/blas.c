@@ -1,4 +1,5 @@
-/* blas.c - matrix products on the CPU by OpenBLAS, one thread per worker. */
+/* blas.c - the cpu variants of std/blas.df: matrix products by OpenBLAS, one thread per worker. dfc compiles this file
+ * into programs that import it. */
 #include "blas.h"
 
 #include <cblas.h>

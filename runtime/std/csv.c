@@ -1,5 +1,5 @@
-/* csv.c - writes one row of comma-separated numbers per wave. Floats have the fewest digits that parse back to the same
- * number.
+/* csv.c - the sinks of std/csv.df, compiled into programs that import it: write one row of comma-separated numbers per wave. Floats have the fewest digits that
+ * parse back to the same number.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* fft.c - filters rows on the CPU by FFTW, in single precision.
+/* fft.c - the cpu variant of std/fft.df, compiled into programs that import it: filters rows by FFTW, in single precision.
  *
  * Rows are zero-padded to twice their width, so that the circular convolution equals the linear one. Plans use
  * FFTW_ESTIMATE, so the bits are the same in each run.

@@ -1,6 +1,6 @@
-/* npy.c - reads and writes arrays in NumPy's .npy format. An array with a token's shape is one wave; with one more
- * leading extent, that is the number of waves. Files are written in the same way: a single wave has the token's shape,
- * several get a leading extent.
+/* npy.c - the sources and sinks of std/npy.df, compiled into programs that import it: read and write arrays in NumPy's
+ * .npy format. An array with a token's shape is one wave; with one more leading extent, that is the number of waves.
+ * Files are written in the same way: a single wave has the token's shape, several get a leading extent.
  */
 #include "arrays.h"
 

@@ -1,4 +1,4 @@
-/* png.c - PNG input and output through libpng.
+/* png.c - the sources and sinks of std/png.df, compiled into programs that import it: PNG input and output through libpng.
  *
  * Samples:  the file's full range maps to that of the element: 0 .. 255, 0 .. 65535, or 0 .. 1 for f32. f32 is written
  *           with 16 bits. Gamma and colour profiles are ignored.

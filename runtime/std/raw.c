@@ -1,4 +1,5 @@
-/* raw.c - files that hold only the elements of tokens, without a header, in this machine's byte order. */
+/* raw.c - the sources and sinks of std/raw.df, compiled into programs that import it: files that hold only the elements
+ * of tokens, without a header, in this machine's byte order. */
 #include "arrays.h"
 
 static const int says_extents = 0;

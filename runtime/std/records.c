@@ -1,4 +1,5 @@
-/* records.c - reads binary files of records with a header; each record has numbers and then an array.
+/* records.c - the sources of std/records.df, compiled into programs that import it: read binary files of records with a header; each record has numbers and
+ * then an array.
  *
  * Header:   described by words: the name of an extent of the array, or `records` (their number), each a u32; or a
  *           number, which skips that many bytes.

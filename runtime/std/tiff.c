@@ -1,5 +1,5 @@
-/* tiff.c - TIFF input and output through libtiff: in strips or in tiles, with any compression that libtiff was built
- * with. Each page of a file is a picture; reduced ones, such as thumbnails, are skipped.
+/* tiff.c - the sources and sinks of std/tiff.df, compiled into programs that import it: TIFF input and output through libtiff, in strips or in tiles, with any
+ * compression that libtiff was built with. Each page of a file is a picture; reduced ones, such as thumbnails, are skipped.
  *
  * Pages:    before version 4.5 libtiff numbers pages with 16 bits, and finds a page by walking through those before it.
  *           This file therefore follows the chain of directories itself, and passes the offset of each to libtiff.

@@ -1,4 +1,4 @@
-/* items.c - priority queues of items, one binary heap per processor type (items.h). */
+/* items.c - priority queues of items, one binary heap per processor type (items.h), for sender.c and receiver.c. */
 #include "runtime/stream/items.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* receiver.c - the receiving side of a stream: DQAA (Algorithms 2 and 3 of Anthill), and the receiver's queue
- * (stream.h).
+/* receiver.c - the receiving side of a stream: DQAA (Algorithms 2 and 3 of Anthill), and the receiver's queue (stream.h). Ranks with pipeline stages
+ * (ranks/replica_stages.c) use it to request waves; compiler/cluster/ runs it in virtual time.
  */
 #include <math.h>
 #include <stdlib.h>

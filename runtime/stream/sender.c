@@ -1,4 +1,5 @@
-/* sender.c - the sending side of a stream: DBSA (Algorithms 4 and 5 of Anthill) (stream.h). */
+/* sender.c - the sending side of a stream: DBSA (Algorithms 4 and 5 of Anthill) (stream.h). Ranks with pipeline stages use it to send waves (ranks/feed.c);
+ * compiler/cluster/ runs it in virtual time. */
 #include <stdlib.h>
 
 #include "runtime/base/error.h"

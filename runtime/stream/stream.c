@@ -1,4 +1,5 @@
-/* stream.c - the names of stream policies, and the weight of an item for a processor type. */
+/* stream.c - the names of stream policies, for dfc's options and reports (compiler/cluster/), and the weight of an item
+ * for a processor type, for items.c and sender.c. */
 #include "runtime/stream/stream.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* cut.c - which node is at which place, and the graph of each place (cut.h). A graph is flat arrays (graph/arrays.h), so a cut
- * has the same arrays with other nodes, values and readers, and with a kernel and a work more for each given node.
+/* cut.c - which node is at which place, and the graph of each place (cut.h), for part.c and groups.c; compiler/cluster/scale.c asks for the places. A graph is
+ * flat arrays (graph/arrays.h), so a cut has the same arrays with other nodes, values and readers, and with a kernel and a work more for each given node.
  */
 #include "runtime/subgraph/cut.h"
 

@@ -1,4 +1,4 @@
-/* groups.c - what each group has of a graph, and what goes from group to group (groups.h). */
+/* groups.c - what each group has of a graph, and what goes from group to group (groups.h), for a run with pipeline stages in runtime/ranks/. */
 #include "runtime/subgraph/groups.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* mapping.c - mappings of stages to ranks, and what becomes of them if ranks die (mapping.h). */
+/* mapping.c - mappings of stages to ranks, what becomes of them if ranks die, and their bytes and text (mapping.h): rank 0 (ranks/rank0_stages.c) makes and
+ * sends them, the other ranks read them. */
 #include "runtime/subgraph/mapping.h"
 
 #include <stdio.h>

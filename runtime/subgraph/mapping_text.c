@@ -1,4 +1,4 @@
-/* mapping_text.c - reads mappings (mapping_text.h). */
+/* mapping_text.c - reads mappings as text (mapping_text.h), for rank 0 of a run with pipeline stages, mapping.c and partition/stages/. */
 #include "runtime/subgraph/mapping_text.h"
 
 #include <stdio.h>

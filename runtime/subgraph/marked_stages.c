@@ -1,4 +1,4 @@
-/* marked_stages.c - the stages that @stage(n) says (marked_stages.h). */
+/* marked_stages.c - the stages that @stage(n) says (marked_stages.h), for pipeline_stages.c; program/args_cluster.c asks whether there are any. */
 #include "runtime/subgraph/marked_stages.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* part.c - the parts of a graph and their runs (part.h). */
+/* part.c - makes the parts of a graph and runs them (part.h): opens a part, begins waves on given tokens, gives what they made, and ends it. The ranks of a run
+ * (runtime/ranks/) and --replay (program/replay.c) call it; groups.c and share.c use it to make their subgraphs. */
 #include "runtime/subgraph/part.h"
 
 #include <math.h>

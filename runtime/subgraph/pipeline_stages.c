@@ -1,4 +1,4 @@
-/* pipeline_stages.c - finds the stages of a graph (pipeline_stages.h). */
+/* pipeline_stages.c - finds the stages of a graph (pipeline_stages.h), for ranks/ranks.c and for dfc's maps and simulations of them (compiler/cluster/). */
 #include "runtime/subgraph/pipeline_stages.h"
 
 #include <stdlib.h>

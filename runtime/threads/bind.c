@@ -1,4 +1,5 @@
-/* bind.c - binds threads to cores (bind.h). A thread that cannot be bound stays unbound.
+/* bind.c - counts this process's cores, finds their caches, and binds threads to them (bind.h), for the workers of CPUs and GPUs, the emulated GPU and
+ * measurements; dfc, probes and planners query counts and cache sizes. A thread that cannot be bound stays unbound.
  *
  * A run binds its workers only if it uses all cores of this process, as it does by default: two runs with a few workers each would otherwise share the same
  * first cores. A run of a graph with `threads(e)` nodes does not bind either, because the threads that such a kernel creates inherit their worker's core.

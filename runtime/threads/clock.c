@@ -1,4 +1,5 @@
-/* clock.c - reads CLOCK_MONOTONIC, and sleeps until a time on it. CLOCK_MONOTONIC_RAW is not used, because clock_nanosleep() does not support it. */
+/* clock.c - reads CLOCK_MONOTONIC, and sleeps until a time on it, for every room that measures time; for rehearsed runs (runtime/rehearse/) it keeps each
+ * thread's nominal time (clock.h). CLOCK_MONOTONIC_RAW is not used, because clock_nanosleep() does not support it. */
 #include "runtime/threads/clock.h"
 
 #include <errno.h>

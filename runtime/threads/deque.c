@@ -1,4 +1,5 @@
-/* deque.c - the slow paths of a worker's deque (deque.h): creation, waiting at a closed gate, and stealing. */
+/* deque.c - the slow paths of a worker's deque (deque.h): creation, waiting at a closed gate, and stealing. The CPU
+ * workers of runs without devices use it (engine/steal.c, worker.c). */
 #include "runtime/threads/deque.h"
 
 #include <linux/membarrier.h>

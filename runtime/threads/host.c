@@ -1,4 +1,5 @@
-/* host.c - creates threads, sets the locale and floating-point environment of a thread, and counts forks (host.h). */
+/* host.c - creates threads, sets the locale and floating-point environment of a thread, runs a function on a stack of its own, and counts forks (host.h): for
+ * the public entry points of runs, sessions, libraries and simulations, and for all code that creates a thread. */
 #include "runtime/threads/host.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* pieces.c - implements df_pieces(): one owner and its helpers run the pieces of a job (pieces.h). Why no helper runs a piece, or accesses the offer, after
- * it is over:
+/* pieces.c - implements df_pieces() for kernels (engine/call.c): one owner and its helpers, idle CPU workers (engine/worker.c), run the pieces of a job
+ * (pieces.h). Why no helper runs a piece, or accesses the offer, after it is over:
  *
  *   helper: (1) helpers++  (2) reads n  (3) takes a piece and runs it, if n > 0  (4) helpers--  (5) reads n
  *   owner:  (a) n = 0      (b) waits until helpers is 0

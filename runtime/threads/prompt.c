@@ -1,4 +1,5 @@
-/* prompt.c - sets a thread's timer slack and scheduling slice (prompt.h). */
+/* prompt.c - sets a thread's timer slack and scheduling slice (prompt.h), for the worker of a GPU and the engines of
+ * the emulated one. */
 #include "runtime/threads/prompt.h"
 
 #include <sched.h>

@@ -1,4 +1,5 @@
-/* queue.c - Michael & Scott's queue over an array of nodes (PODC 1996, figure 1), with C11 atomics.
+/* queue.c - Michael & Scott's queue over an array of nodes (PODC 1996, figure 1), with C11 atomics (queue.h): policies
+ * keep ready jobs in it, and the engine jobs whose data has arrived.
  *
  * The chain: all nodes are linked in one chain by `next`, and three places move along it, never backwards:
  *

@@ -1,4 +1,5 @@
-/* wake.c - implements sleeping and waking of workers as an event count over a futex (wake.h). Why no wake is lost:
+/* wake.c - implements sleeping and waking of workers as an event count over a futex (wake.h): the workers of CPUs and GPUs sleep on it, and the engine wakes
+ * them. It also has the plain futex calls, for feeders, communication threads, gangs and deques. Why no wake is lost:
  *
  *   sleeper: (1) reads sequence, and sleepers++  (2) looks for work  (3) futex_wait(sequence == what (1) read)
  *   waker:   (a) makes work visible  (b) sees sleepers > 0: takes one off, and sequence++  (c) futex_wake(1)

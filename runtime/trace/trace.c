@@ -1,5 +1,5 @@
-/* trace.c - stores rows of events, and writes them as a Chrome trace in JSON (trace.h). A job or a copy is a complete
- * event ("ph": "X") with times in microseconds. Metadata events ("ph": "M") name processes (units) and threads (rows).
+/* trace.c - stores rows of events, and writes them as a Chrome trace in JSON (trace.h): for runs (start/, the workers of GPUs) and simulations; --learn reads
+ * the rows. A job or a copy is a complete event ("ph": "X") with times in microseconds. Metadata events ("ph": "M") name processes (units) and threads (rows).
  */
 #include "runtime/trace/trace.h"
 

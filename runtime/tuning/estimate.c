@@ -1,4 +1,4 @@
-/* estimate.c - robust running estimates by medians (estimate.h). */
+/* estimate.c - robust running estimates by medians (estimate.h), for the tuner (tuning.c) and for ranks/tune.c. */
 #include "runtime/tuning/estimate.h"
 
 #include <math.h>

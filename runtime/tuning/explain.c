@@ -1,4 +1,4 @@
-/* explain.c - a sparse variant of Tukey's median polish (explain.h). */
+/* explain.c - a sparse variant of Tukey's median polish (explain.h), for the tuner (tuning.c). */
 #include "runtime/tuning/explain.h"
 
 #include <math.h>

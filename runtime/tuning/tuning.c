@@ -1,5 +1,5 @@
-/* tuning.c - the tuner: estimates the times of stages on processors, and decides whether another mapping is worth a
- * change (tuning.h).
+/* tuning.c - the tuner: estimates the times of stages on processors, and decides whether another mapping is worth a change (tuning.h). Rank 0 of a run with
+ * pipeline stages uses it (ranks/tune.c), and so does partition/tuning/ in virtual time.
  *
  * Table:    for each pair the logarithm of its time relative to the one for which the first mapping was computed.
  *           Decisions use this table; it changes only when `remap` is called.

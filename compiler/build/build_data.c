@@ -1,6 +1,7 @@
-/* build_data.c - writes data.s, the data that a program carries besides its code: the image of its graph, times and
- * plan, and its identity. The link command assembles it, so it needs no compiler process and no user flag affects it.
- * As C code it would be lost to link-time optimisation with clang.
+/* build_data.c - writes data.s for build_program.c: the data that a program carries besides its code, which are the
+ * image of its graph, times and plan, and its identity. build_link.c adds it to the link command, which assembles it,
+ * so it needs no compiler process and no user flag affects it. As C code it would be lost to link-time optimisation
+ * with clang.
  */
 #include "compiler/build/build_program.h"
 

@@ -1,5 +1,6 @@
-/* build_deps.c - -MD: writes PROGRAM.d, a make rule that names every file the program was built from: the .df files,
- * the user's sources, and the headers that they included.
+/* build_deps.c - reads and writes make rules that name the files something was built from. build_program.c writes
+ * PROGRAM.d (-MD), with the .df files, the user's sources, and the headers that they included; identity.c and
+ * object_cache.c read the rules that compilers write, and tell the system's headers from the user's.
  */
 #include "compiler/build/build_program.h"
 

@@ -1,7 +1,8 @@
-/* build_flags.c - decides which of the user's compiler flags apply to which step: flags that the .df gives to one file
- * reach its compiler and, where they matter for linking, the linker; flags of --cflags and --cc are withheld from
- * formula units and the linker if they could change results. It also determines whether a flag controls debug
- * information. The front end has already checked flags in the .df (declare/code_flags.c).
+/* build_flags.c - decides for build_units.c and build_link.c which of the user's compiler flags apply to which step:
+ * flags that the .df gives to one file reach its compiler and, where they matter for linking, the linker; flags of
+ * --cflags and --cc are withheld from formula units and the linker if they could change results. It also determines
+ * whether the flags decide on debug information, for build_link.c and object_cache.c. The front end has already checked
+ * flags in the .df (declare/code_flags.c).
  */
 #include "compiler/build/build_program.h"
 

@@ -1,8 +1,11 @@
-/* build_library.c - the last steps of building a library. A shared library is linked like a program, with only its own
- * symbols exported. For an archive, everything is linked into one relocatable object in which only these symbols are
- * global, so that two archives with the same kernels, or from two versions of dfc, can be linked into one program. A
- * header, a pkg-config file and a CMake package are written beside the library. They locate themselves, so all of them
- * can be moved together.
+/* build_library.c - decides by its path whether a product is a library, for the link step and cmd_compile.c, and does
+ * the last steps of building one: build_link.c makes the shared library or archive, build_program.c opens and closes
+ * the files beside it.
+ *
+ * A shared library is linked like a program, with only its own symbols exported. For an archive, everything is linked
+ * into one relocatable object in which only these symbols are global, so that two archives with the same kernels, or
+ * from two versions of dfc, can be linked into one program. A header, a pkg-config file and a CMake package are written
+ * beside the library. They locate themselves, so all of them can be moved together.
  */
 #include "compiler/build/build_program.h"
 

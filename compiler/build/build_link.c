@@ -1,5 +1,6 @@
-/* build_link.c - composes the link line of a program, and of its device code if that is relocatable. It translates
- * linker errors into terms of the .df, and checks the linked file.
+/* build_link.c - links for build_program.c: composes the link line of a program, and of its device code if that is
+ * relocatable, runs it or takes the product from program_cache.c, translates linker errors into terms of the .df, and
+ * checks the linked file. build_library.c uses its parts for archives.
  */
 #include "compiler/build/build_program.h"
 

@@ -1,5 +1,6 @@
-/* build_main.c - handles user files that define a main() of their own, as a benchmark does: the generated program has
- * one already, so theirs are made local to their objects, where the linker discards them as unreferenced.
+/* build_main.c - handles for build_units.c the user files that define a main() of their own, as a benchmark does: the
+ * generated program has one already, so theirs are made local to their objects, where the linker discards them as
+ * unreferenced.
  *
  * The object is changed and not the source: a macro `main` would rename other uses of the word, too, and C and C++
  * compilers let only the real main() end without a return.

@@ -1,6 +1,7 @@
-/* build_units.c - decides which files are compiled, and with which command, and compiles them in parallel. There is one
- * translation unit for the generated program, one for inline gpu code, and one for each user file, however many
- * variants it contains. Compiler output is printed in the order of the units.
+/* build_units.c - decides for build_program.c which files are compiled, and with which command, and compiles them in
+ * parallel, as far as object_cache.c does not have them. There is one translation unit for the generated program, one
+ * for inline gpu code, and one for each user file, however many variants it contains. Compiler output is printed in the
+ * order of the units.
  */
 #include "compiler/build/build_program.h"
 

@@ -1,4 +1,6 @@
-/* cache_store.c - stores and retrieves cached build products (cache_store.h). */
+/* cache_store.c - the store below object_cache.c and program_cache.c: builds hash keys, fetches and stores products
+ * with the state of the files that they depend on, and removes leftovers and the least recently used (cache_store.h).
+ */
 #include "compiler/build/cache_store.h"
 
 #include <dirent.h>

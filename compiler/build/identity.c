@@ -1,4 +1,6 @@
-/* identity.c - collects the facts on which a program's results depend (identity.h). */
+/* identity.c - collects the facts on which a program's results depend, as the text that build_data.c puts into the
+ * program (identity.h). Its hashes of a file and of a compiler's command serve the caches, too.
+ */
 #include "compiler/build/identity.h"
 
 #include <elf.h>

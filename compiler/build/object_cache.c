@@ -1,4 +1,6 @@
-/* object_cache.c - computes the keys of compiled objects, and fetches and stores them (object_cache.h). */
+/* object_cache.c - the cache of compiled objects, for build_units.c: computes their keys, fetches and stores them, and
+ * keeps which flags a compiler takes (object_cache.h).
+ */
 #include "compiler/build/object_cache.h"
 
 #include <limits.h>

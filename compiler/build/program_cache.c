@@ -1,4 +1,6 @@
-/* program_cache.c - computes the keys of linked programs, and records what the linker read (program_cache.h). */
+/* program_cache.c - the cache of linked programs and libraries, for build_link.c: computes their keys, fetches and
+ * stores them, and records what the linker read (program_cache.h).
+ */
 #include "compiler/build/program_cache.h"
 
 #include <limits.h>

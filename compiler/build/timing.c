@@ -1,4 +1,4 @@
-/* timing.c - --timing: prints the CPU time of each step of a build.
+/* timing.c - prints the CPU time of each step of a build, for build_program.c with --timing.
  *
  * Times:    user plus system CPU time, for a file that of its compiler with all its children (wait4()). Small kernels
  *           share a file and therefore its compile time; the first table says which kernel is in which file.

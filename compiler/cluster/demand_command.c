@@ -1,5 +1,5 @@
-/* demand_command.c - `dfc scale --stream-policy=…`: simulates stages that fetch work on demand, under one policy or
- * several.
+/* demand_command.c - the part of `dfc scale` for --stream-policy=…, with its options: simulates stages that fetch work
+ * on demand, under one policy or several. scale_command.c calls it.
  */
 #include "compiler/cluster/demand_command.h"
 

@@ -1,4 +1,6 @@
-/* demand_report.c - prints and draws the results of the simulation of demand-driven streams. */
+/* demand_report.c - prints (text, CSV) and draws the results of the simulation of demand-driven streams, for
+ * demand_command.c.
+ */
 #include "compiler/cluster/demand_report.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* demand_simulation.c - the event loop of the simulation of demand-driven streams: messages in transit, and workers
- * that process items (demand_simulation.h).
+/* demand_simulation.c - simulates demand-driven streams for demand_command.c, in an event loop: messages in transit,
+ * and workers that process items (demand_simulation.h).
  */
 #include "compiler/cluster/demand_simulation.h"
 

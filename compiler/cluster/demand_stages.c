@@ -1,5 +1,5 @@
-/* demand_stages.c - determines the stages of a graph, with their times and bytes, for the simulation of demand-driven
- * streams (demand_stages.h).
+/* demand_stages.c - determines the stages of a graph, with their times and bytes on each type of machine, for the
+ * simulation of demand-driven streams; demand_command.c calls it (demand_stages.h).
  */
 #include "compiler/cluster/demand_stages.h"
 

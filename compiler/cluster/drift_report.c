@@ -1,4 +1,6 @@
-/* drift_report.c - prints and draws the throughput of a drifting pipeline over time (drift_simulation.h). */
+/* drift_report.c - prints (text, CSV) and draws the throughput of a drifting pipeline over time, for `dfc map --drift`
+ * in map_command.c (drift_simulation.h).
+ */
 #include "compiler/cluster/drift_simulation.h"
 
 #include <inttypes.h>

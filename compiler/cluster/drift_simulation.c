@@ -1,5 +1,5 @@
-/* drift_simulation.c - `dfc map --drift`: parses the option, and simulates a mapped pipeline whose times drift
- * (drift_simulation.h).
+/* drift_simulation.c - the part of `dfc map` for --drift: parses the option, and simulates for map_command.c a mapped
+ * pipeline whose times drift (drift_simulation.h).
  */
 #include "compiler/cluster/drift_simulation.h"
 

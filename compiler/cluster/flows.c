@@ -1,4 +1,6 @@
-/* flows.c - computes the max-min fair rates of network flows, and which flow ends next (flows.h). */
+/* flows.c - computes the max-min fair rates of network flows, and which flow ends next, for manager_simulation.c
+ * (flows.h).
+ */
 #include "compiler/cluster/flows.h"
 #include "runtime/base/binary_heap.h"
 

@@ -1,5 +1,5 @@
-/* manager_simulation.c - the event loop of the simulation of a managed run: rank 0's thread, machines with service
- * times, and the messages in transit (manager_simulation.h).
+/* manager_simulation.c - simulates a managed run on many machines for scale.c, in an event loop: rank 0's thread,
+ * machines with service times, and the messages in transit (manager_simulation.h).
  */
 #include "compiler/cluster/manager_simulation.h"
 

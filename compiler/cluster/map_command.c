@@ -1,4 +1,7 @@
-/* map_command.c - `dfc map GRAPH.df --platform=CLUSTER.df`: maps the stages of a pipeline to unlike machines. */
+/* map_command.c - `dfc map GRAPH.df --platform=CLUSTER.df`, called by commands/main.c: maps the stages of a pipeline to
+ * unlike machines. It compares the mappings of all heuristics, of the search, and one from a file (--use), and prints,
+ * draws and writes them. With --drift it simulates one whose times drift, and its tuning.
+ */
 #include "compiler/cluster/map_command.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* map_report.c - prints the mappings that `dfc map` found. */
+/* map_report.c - prints the mappings that `dfc map` found, as a table or CSV, for map_command.c. */
 #include "compiler/cluster/map_report.h"
 
 #include <inttypes.h>

@@ -1,4 +1,6 @@
-/* map_stages.c - determines the times of a graph's stages on the machines of a cluster, by simulation (map_stages.h). */
+/* map_stages.c - builds the pipeline that `dfc map` maps: the times of a graph's stages on each type of machine, by
+ * simulation, and the links between the machines. map_command.c calls it (map_stages.h).
+ */
 #include "compiler/cluster/map_stages.h"
 
 #include <math.h>

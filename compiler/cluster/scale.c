@@ -1,4 +1,7 @@
-/* scale.c - determines what a wave takes on each type of machine, and simulates the run on many of them (scale.h). */
+/* scale.c - the predictions of `dfc scale`, for scale_command.c: simulates a wave on one machine of each type, and then
+ * the run on many of them (scale.h). The rest of the room uses its simulation of a wave and its counts of machines,
+ * too.
+ */
 #include "compiler/cluster/scale.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* scale_command.c - `dfc scale GRAPH.df --platform=CLUSTER.df`: predicts, in virtual time, how a graph's throughput
- * scales over many machines.
+/* scale_command.c - `dfc scale GRAPH.df --platform=CLUSTER.df`, called by commands/main.c: predicts, in virtual time,
+ * how a graph's throughput scales over many machines.
  */
 #include "compiler/cluster/scale_command.h"
 

@@ -1,4 +1,4 @@
-/* scale_report.c - prints and draws the predictions of `dfc scale` (scale.h). */
+/* scale_report.c - prints (text, CSV, JSON) and draws the predictions of `dfc scale`, for scale_command.c (scale.h). */
 #include "compiler/cluster/scale_report.h"
 
 #include <inttypes.h>

@@ -1,4 +1,6 @@
-/* scale_shares.c - determines what a wave takes on a machine that owns a share of the acc's parts (scale_shares.h). */
+/* scale_shares.c - determines what a wave takes on a machine that owns a share of the acc's parts, by simulation, for
+ * `dfc scale` in scale_command.c (scale_shares.h).
+ */
 #include "compiler/cluster/scale_shares.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* cmd_compile.c - `dfc GRAPH.df`: compiles a program or library with -o, or stops after the step that --emit names, and
- * prints its result.
+ * prints its result. The other commands that build programs share its table of build options.
  */
 #include "compiler/commands/command.h"
 

@@ -1,4 +1,6 @@
-/* cmd_gantt.c - `dfc gantt TRACE.json`: draws a Gantt chart of a program's run from the trace that it wrote. */
+/* cmd_gantt.c - `dfc gantt TRACE.json`: draws a Gantt chart of a program's run from the trace that it wrote, or of the
+ * windows of a run on ranks (--windows).
+ */
 #include "compiler/commands/command.h"
 
 #include <stdlib.h>

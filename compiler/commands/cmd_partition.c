@@ -1,5 +1,5 @@
 /* cmd_partition.c - `dfc partition GRAPH.df`: shows which unit each node is placed on, as a table, a picture, CSV or
- * JSON.
+ * JSON. It also draws the memory plan (--memory), and writes the jobs and copies of one wave (--schedule).
  */
 #include "compiler/commands/command.h"
 

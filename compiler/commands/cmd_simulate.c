@@ -1,5 +1,6 @@
 /* cmd_simulate.c - `dfc simulate GRAPH.df`: predicts how each policy would execute a graph on a platform, by simulation
- * in virtual time. It runs no kernel, so a graph with costs and no code suffices.
+ * in virtual time. It also draws a run (--gantt), writes its jobs (--schedule), and repeats runs with erroneous times
+ * (--error). It runs no kernel, so a graph with costs and no code suffices.
  */
 #include "compiler/commands/command.h"
 

@@ -1,5 +1,5 @@
-/* cmd_simulate_draw.c - draws the erroneous times for `dfc simulate --error` (simulate_error.h), and parses the value
- * of that option.
+/* cmd_simulate_draw.c - parses the value of `dfc simulate --error` for cmd_simulate.c, and draws the erroneous times
+ * for cmd_simulate_error.c (simulate_error.h).
  */
 #include "compiler/commands/simulate_error.h"
 

@@ -1,4 +1,6 @@
-/* cmd_simulate_error.c - runs the simulations of `dfc simulate --error` (simulate_error.h), and prints their table. */
+/* cmd_simulate_error.c - runs the simulations of `dfc simulate --error` and prints their table; cmd_simulate.c calls it
+ * (simulate_error.h).
+ */
 #include "compiler/commands/simulate_error.h"
 
 #include <inttypes.h>

@@ -1,4 +1,6 @@
-/* cmd_wrap.c - `dfc wrap`: prints kernel declarations for existing functions, from their debug information. */
+/* cmd_wrap.c - `dfc wrap`: prints kernel declarations for existing functions, from their debug information: of a
+ * source, which it compiles first, or an object file.
+ */
 #include "compiler/commands/command.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
-/* main.c - main() of dfc: the table of commands, and the dispatch to the one that the command line names. */
+/* main.c - main() of dfc: the table of commands, and the dispatch to the one that the command line names. It also
+ * answers --version, --help, --man and --completion.
+ */
 #include "compiler/cluster/map_command.h"
 #include "compiler/cluster/scale_command.h"
 #include "compiler/commands/command.h"

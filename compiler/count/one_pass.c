@@ -1,4 +1,6 @@
-/* one_pass.c - recognises the formulas that one pass over the input can compute (one_pass.h). */
+/* one_pass.c - recognises the formulas that one pass over the input can compute, histograms and running sums: for
+ * count.c, and for compiler/generate, which prints such code (one_pass.h).
+ */
 #include "compiler/count/one_pass.h"
 
 static bool is_int(enum dff_type type) { return type == DFF_I32 || type == DFF_I64; }

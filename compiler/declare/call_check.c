@@ -1,5 +1,6 @@
-/* call_check.c - checks a call in a graph against the signature of its callee: the number of inputs, scalars and
- * outputs, and the hints (@…). Formats and extents depend on values, so elab/dims.c checks them during elaboration.
+/* call_check.c - checks a call in a graph against the signature of its callee, for check_graph.c: the number of inputs,
+ * scalars and outputs, and the hints (@…). Elaboration reads a call's scalars and hints through it. Formats and extents
+ * depend on values, so elab/dims.c checks them during elaboration.
  */
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
-/* check_graph.c - checks of graphs that do not depend on values: names, the number of inputs and outputs, types, the
- * names that loop bounds may use, and that no graph contains itself. Every graph is checked, used or not, so
- * elaboration (elab.c) can rely on all of this.
+/* check_graph.c - checks for the front end (front.c) the properties of graphs that do not depend on values: names,
+ * numbers of inputs and outputs, types, the names that loop bounds may use, and that no graph contains itself. Every
+ * graph is checked, used or not, so elaboration (elab.c) can rely on all of this.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* check_kernel.c - checks the parts of a kernel declaration that follow its signature: traits, variants and costs.
- * Every kernel is checked, used or not.
+ * decl.c calls it for every kernel, used or not. During elaboration to_builder.c checks each cost with it.
  */
 #include <float.h>
 #include <string.h>

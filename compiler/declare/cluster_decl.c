@@ -1,4 +1,6 @@
-/* cluster_decl.c - converts the syntax tree of a platform that has nodes into struct dfc_cluster, and checks it. */
+/* cluster_decl.c - reads the cluster of a --platform file for `dfc map` and `dfc scale`: converts the syntax tree of a
+ * platform that has nodes into struct dfc_cluster, and checks it.
+ */
 #include <string.h>
 
 #include "compiler/declare/cluster_decl.h"

@@ -1,5 +1,5 @@
-/* code_files.c - checks that the source files named by variants exist, and hashes their contents, so that a kernel
- * whose source changed is measured again. Headers that a source includes are not hashed.
+/* code_files.c - checks for check_kernel.c that the source files named by variants exist, and hashes their contents, so
+ * that a kernel whose source changed is measured again. Headers that a source includes are not hashed.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* code_flags.c - checks the compiler flags of one source file, as in `cpu "file.c" flags "-O3"`: they must be plain
- * command-line words, must not change what kind of output the compiler makes, and must be the same wherever the file is
- * named.
+/* code_flags.c - checks for code_files.c the compiler flags of one source file, as in `cpu "file.c" flags "-O3"`: they
+ * must be plain command-line words, must not change what kind of output the compiler makes, and must be the same
+ * wherever the file is named.
  */
 #include <string.h>
 

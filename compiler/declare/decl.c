@@ -1,5 +1,6 @@
-/* decl.c - enters all declarations into the symbol tables, and evaluates params (with -D), args and types. Kernels and
- * graphs are entered here and checked in sig.c, check_kernel.c and check_graph.c.
+/* decl.c - enters all declarations into the symbol tables, and evaluates params (with -D), args and types; front.c
+ * calls it. Kernels and graphs are entered here and checked in sig.c, check_kernel.c and check_graph.c. Platform files
+ * get only their params evaluated.
  *
  * Declarations may refer to each other in any order. Params and types are sorted topologically first, so a chain of
  * references of any length needs no recursion, and a cycle is found before anything is evaluated.

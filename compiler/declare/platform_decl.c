@@ -1,5 +1,6 @@
 /* platform_decl.c - converts the syntax tree of a platform declaration into struct df_platform, and checks every
- * property and its unit of measure. It also reads a platform from a file of its own.
+ * property and its unit of measure: for decl.c, and for --platform files, which it reads for commands and generated
+ * programs. cluster_decl.c reads clusters with it.
  *
  * The device of class cpu is the host. It becomes unit 0 wherever it is declared; the other devices keep their order.
  */

@@ -1,5 +1,5 @@
-/* platform_values.c - evaluates the properties of a platform: numbers with units of measure, checked against their
- * bounds.
+/* platform_values.c - evaluates the properties of a platform or cluster, for platform_decl.c and cluster_decl.c:
+ * numbers with units of measure, checked against their bounds.
  */
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* sig.c - builds and checks the signature of a kernel or graph: ports, dimension variables and scalars.
+/* sig.c - builds and checks the signature of a kernel or graph for decl.c: ports, dimension variables and scalars.
  *
  * A name that is by itself the extent of a port, as in f32[n], is always a dimension variable. In a larger expression,
  * as in f32[2 * n], a name is a variable of this signature if it is also such an extent somewhere in the signature,

@@ -1,5 +1,5 @@
-/* split.c - checks `split z halo e` on the ports of a kernel: whether a node can be divided into parts that each
- * compute a range of z.
+/* split.c - checks for sig.c `split z halo e` on the ports of a kernel: whether a node can be divided into parts that
+ * each compute a range of z.
  *
  * A part receives its number of rows in place of z in every format of the kernel, so z must be the first dimension of
  * each port that has it. Tmp ports, which are scratch, are exempt.

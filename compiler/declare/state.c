@@ -1,6 +1,6 @@
-/* state.c - checks the functions named by `open` and `close` of a variant, which create and destroy its state. Since C
- * allows one prototype per name, all uses of a name must agree: in being an open or a close function, and for open
- * functions in the number of dimensions and the types of scalars.
+/* state.c - checks for check_kernel.c the functions named by `open` and `close` of a variant, which create and destroy
+ * its state. Since C allows one prototype per name, all uses of a name must agree: in being an open or a close
+ * function, and for open functions in the number of dimensions and the types of scalars.
  */
 #include <string.h>
 

@@ -1,4 +1,6 @@
-/* findings.c - the list of findings of `dfc doctor`, and how it is printed. */
+/* findings.c - the list of findings of `dfc doctor`: the look_*.c files add to it and read other programs' output,
+ * cmd_doctor.c prints it as text or JSON.
+ */
 #include "compiler/doctor/doctor.h"
 
 #include <ctype.h>

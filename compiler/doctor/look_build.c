@@ -1,5 +1,5 @@
-/* look_build.c - checks the tools that build programs. The C compiler, and nvcc where there is a GPU, are tried out: a
- * small graph is compiled and run, and its result is checked.
+/* look_build.c - checks the tools that build programs, for `dfc doctor` (cmd_doctor.c). The C compiler, and nvcc where
+ * there is a GPU, are tried out: a small graph is compiled and run, and its result is checked.
  */
 #include "compiler/doctor/doctor.h"
 

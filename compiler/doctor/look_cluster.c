@@ -1,5 +1,5 @@
-/* look_cluster.c - checks what runs on several machines need: MPI, its option for fault tolerance, whether it accepts
- * device pointers, dfc's MPI plug-in, and the batch system.
+/* look_cluster.c - checks for `dfc doctor` (cmd_doctor.c) what runs on several machines need: MPI, its option for fault
+ * tolerance, whether it accepts device pointers, dfc's MPI plug-in, and the batch system.
  */
 #include "compiler/doctor/doctor.h"
 

@@ -1,5 +1,5 @@
-/* look_machine.c - inspects the machine itself: operating system, cores and memory, its GPUs as the CUDA driver
- * reports them, and OpenCL's devices.
+/* look_machine.c - inspects the machine itself for `dfc doctor` (cmd_doctor.c): operating system, cores and memory, its
+ * GPUs as the CUDA driver reports them, and OpenCL's devices. look_build.c asks it whether there is a GPU.
  *
  * CUDA's driver is queried through its own library, which is installed with it, so this works even in a dfc that was built
  * without CUDA.

@@ -1,4 +1,6 @@
-/* look_rest.c - libraries and tools that some graphs and commands need, and dfc's own files. */
+/* look_rest.c - checks for `dfc doctor` (cmd_doctor.c) the libraries and tools that some graphs and commands need,
+ * dfc's own files, and the profile database.
+ */
 #include "compiler/doctor/doctor.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* divided.c - builds divided nodes: chooses the number of parts, the rows that each part produces and reads, and
- * inserts the views and joins around them.
+/* divided.c - builds divided nodes for to_builder.c: chooses the number of parts, the rows that each part produces and
+ * reads, and inserts the views and joins around them. root.c, too, locates values in the builder with it.
  *
  * A part works on ranges of rows of the divided ports. Its input is a range of a value (a view), or directly the output
  * of a part of another node if both have the same rows. A value that exists only in parts is joined when some node

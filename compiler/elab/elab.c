@@ -1,5 +1,5 @@
-/* elab.c - flattens a graph: expands nested graphs, loops, conditions and indices into one list of calls (items) and
- * one table of streams.
+/* elab.c - flattens a graph for front.c: expands nested graphs, loops, conditions and indices into one list of calls
+ * (items) and one table of streams.
  *
  * Before:   dfc_check_graphs() has succeeded, so names, types and numbers of inputs are right; errors found here depend
  *           on values. elab_count.c has counted the nodes, so their number is within limits.

@@ -1,5 +1,5 @@
-/* elab_count.c - counts the nodes and streams that elaboration would create, before it creates any, so that a program
- * beyond the limits is rejected at once and without memory.
+/* elab_count.c - counts for elab.c the nodes and streams that elaboration would create, before it creates any, so that
+ * a program beyond the limits is rejected at once and without memory.
  *
  * A loop whose body does not depend on its variable counts as its trip count times one iteration. A nested graph
  * depends on nothing around its call, so it is counted once. Only loops whose inner bounds vary with the iteration are

@@ -1,5 +1,5 @@
-/* elab_order.c - sorts the items topologically, or reports the cycle that makes that impossible; and numbers the calls
- * that have the same name.
+/* elab_order.c - sorts the items topologically for front.c, or reports the cycle that makes that impossible; and
+ * numbers the calls that have the same name.
  *
  * A node depends on the producers of its inputs. The entry of a nested graph depends on the producers of its in ports,
  * which determine its dimensions. Items of its body depend on the entry only if they use a dimension or a scalar of the

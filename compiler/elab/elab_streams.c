@@ -1,5 +1,6 @@
-/* elab_streams.c - the symbol table of streams: a hash table of names with indices, which may hold millions. It also
- * prints streams, and the notes that locate an error inside loops and nested graphs.
+/* elab_streams.c - the symbol table of streams, filled by elab.c and read by the rest of the room: a hash table of
+ * names with indices, which may hold millions. It also prints streams, and the notes that locate an error inside loops
+ * and nested graphs.
  */
 #include <stdio.h>
 #include <string.h>

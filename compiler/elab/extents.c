@@ -1,6 +1,6 @@
 /* extents.c - compiles the extents of kernels' ports into expressions over their dimension variables, for programs in
  * which some kernel decides an extent in every wave. The runtime evaluates them to find the extents of each wave.
- * to_builder.c calls it for every kernel.
+ * to_builder.c calls it for every kernel, and like fuse.c asks it whether a program has such extents.
  *
  * Groups:   a fused group is not called if a stream inside it would have an extent below 1; everything that leaves it
  *           is then empty, too. So the first extent of each leaving port is multiplied by 0 in such a wave. Rings keep

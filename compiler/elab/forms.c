@@ -1,5 +1,6 @@
 /* forms.c - symbolic analysis of extents that vary from wave to wave: how they follow from the extents that kernels
- * decide, before any size is known. It shows which extents are equal in every wave, and which may be below 1.
+ * decide, before any size is known. It shows fuse.c and root.c which extents are equal in every wave, and which may be
+ * below 1.
  *
  * A form is scale * c + offset, where c, at least 1, is the extent in this wave of the form's equivalence class. Two
  * forms are equal if all three components are. An extent that has no such form, as n / 2, gets a class of its own. If a

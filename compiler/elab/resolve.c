@@ -1,5 +1,5 @@
-/* resolve.c - connects readers to producers, whatever the order of the statements: finds the value of every input and
- * the assignment of every out port, and warns about values that nothing reads.
+/* resolve.c - connects readers to producers for front.c, whatever the order of the statements: finds the value of every
+ * input and the assignment of every out port, and warns about values that nothing reads.
  *
  * A statement in a loop, or in a graph that is used many times, is reported once, with the number of its occurrences.
  */

@@ -1,6 +1,6 @@
-/* root.c - makes a graph with ports the root of a program, for callers that supply its tokens (libraries, sessions). It
- * synthesises a main graph around it, as if this had been written (`image` and `e` are ports, `t` is a scalar; the
- * dotted names cannot occur in source):
+/* root.c - makes a graph with ports the root of a program, for callers that supply its tokens (libraries, sessions);
+ * front.c calls it, and dims.c and fuse.c for its ports. It synthesises a main graph around it, as if this had been
+ * written (`image` and `e` are ports, `t` is a scalar; the dotted names cannot occur in source):
  *
  *     arg edges.t: f32;
  *     kernel edges.image(out image: u8[480, 640]) cost cpu 0s;

@@ -1,4 +1,5 @@
-/* stage_hints.c - assigns calls to pipeline stages, as requested by @stage(n) on calls in graph main.
+/* stage_hints.c - assigns calls to pipeline stages, as requested by @stage(n) on calls in graph main: front.c has them
+ * marked, to_builder.c has them checked.
  *
  * Words:    a *stage* is made of all calls with the same number, including everything that they call. Nodes that fire
  *           once belong to none, whatever their call says.

@@ -1,5 +1,6 @@
-/* unify.c - unifies one call with the formats of its inputs. The first occurrence of a variable as a whole extent binds
- * it; every further one must agree, or the message names both. Expressions are evaluated and compared afterwards.
+/* unify.c - unifies one call with the formats of its inputs, for dims.c. The first occurrence of a variable as a whole
+ * extent binds it; every further one must agree, or the message names both. Expressions are evaluated and compared
+ * afterwards.
  */
 #include <stdio.h>
 #include <string.h>

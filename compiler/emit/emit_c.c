@@ -1,6 +1,7 @@
 /* emit_c.c - prints NAME.c, which completes the user's files to a program: one adapter function per variant, through
- * which libdf calls it; inline code; and main(). Nodes, times and placement are not in the code but in the image
- * (build/build_data.c).
+ * which libdf calls it; inline code; and main(). build_units.c calls it, and cmd_compile.c for --emit. The rest of the
+ * room takes names, calls and inline code from it, and compiler/build learns from it which code is generated. Nodes,
+ * times and placement are not in the code but in the image (build/build_data.c).
  */
 #include "compiler/emit/emit.h"
 #include "compiler/generate/generate.h"

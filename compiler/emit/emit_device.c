@@ -1,6 +1,6 @@
 /* emit_device.c - prints, for each gpu variant that nvcc compiles, a function that returns the address of a __global__
- * function. Before a run libdf looks it up on each GPU: a GPU that has no code for it cannot run the program; on others
- * the look-up loads the code.
+ * function; emit_cuda.c and emit_unit.c put it into their units. Before a run libdf looks it up on each GPU: a GPU that
+ * has no code for it cannot run the program; on others the look-up loads the code.
  *
  * The name of a launch's target alone may be ambiguous: overloads, or a template. So one more overload of a different
  * type is declared, and the overload set is passed to the template code(). If exactly one function of the set is a

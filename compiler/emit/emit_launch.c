@@ -1,5 +1,6 @@
-/* emit_launch.c - prints the function that launches a bare __global__ function, at the end of its .cu file's unit.
- * Extents are computed as the .df says, in 64 bits with overflow checks, so that no launch gets a wrapped number.
+/* emit_launch.c - prints for emit_unit.c the function that launches a bare __global__ function, at the end of its .cu
+ * file's unit. Extents are computed as the .df says, in 64 bits with overflow checks, so that no launch gets a wrapped
+ * number.
  */
 #include "compiler/emit/emit.h"
 #include "compiler/types/launch.h"

@@ -1,6 +1,6 @@
-/* emit_settings.c - prints the settings that a library session accepts in addition to the options of every program: the
- * file's args and dynamic params, each with description and default. They appear as a comment in the library's header,
- * and as JSON in its signature.
+/* emit_settings.c - prints for emit_library.c the settings that a library session accepts in addition to the options of
+ * every program: the file's args and dynamic params, each with description and default. They appear as a comment in the
+ * library's header, and as JSON in its signature.
  */
 #include "compiler/emit/emit.h"
 

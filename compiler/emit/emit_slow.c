@@ -1,4 +1,5 @@
-/* emit_slow.c - tells which formulas leave the fast ways of generated code: `dfc explain` all of them, a build those that are several times slower.
+/* emit_slow.c - tells which formulas leave the fast ways of generated code: `dfc explain` (cmd_explain.c) all of them, a build (build_units.c) those that are
+ * several times slower.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
-/* emit_unit.c - prints the translation unit of one user file: a header, the text of the file, and after it wrappers for
- * those of its functions that the .df calls as `cpu "file": f(a, b)`, and code written as `cpu "file" {{ … }}`.
+/* emit_unit.c - prints for build_units.c the translation unit of one user file: a header, the text of the file, and
+ * after it wrappers for those of its functions that the .df calls as `cpu "file": f(a, b)`, and code written as
+ * `cpu "file" {{ … }}`. The rest of the room reads files and finds a file's variants with it.
  *
  * The text is pasted, not included, so that it stays a file of its own. Messages name only that file (#line), its own
  * includes work (-iquote its folder), and it need not be changed to be called. Feature test macros (_GNU_SOURCE, …)

@@ -1,4 +1,6 @@
-/* format_command.c - the command `dfc --format FILE…`: formats files, to standard output or in place. */
+/* format_command.c - the command `dfc --format FILE…`, called by commands/main.c: formats files with dsl/format.c, to
+ * standard output or in place.
+ */
 #include "compiler/format/format_command.h"
 
 #include <stdlib.h>

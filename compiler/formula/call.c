@@ -1,4 +1,5 @@
-/* call.c - checks and builds calls of functions and type conversions in formulas.
+/* call.c - checks and builds calls of functions and type conversions in formulas, for expr.c, and tells names.c whether
+ * a name is a built-in function.
  *
  * A function of exact arguments is evaluated here if its result is the same on every machine: comparisons and the
  * operations that IEEE 754 rounds correctly. Others (exp, sin, …) become nodes of type f64, which adapt their type as

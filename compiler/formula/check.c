@@ -1,5 +1,6 @@
-/* check.c - checks the formulas of one kernel from beginning to end: ports, lets, each formula, and then which elements
- * they define together. Every step relies on what the previous ones have checked.
+/* check.c - checks the formulas of one kernel from beginning to end, for check_kernel.c of compiler/declare: ports,
+ * lets, each formula, and then which elements they define together. Every step relies on what the previous ones have
+ * checked.
  */
 #include <math.h>
 #include <string.h>

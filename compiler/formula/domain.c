@@ -1,4 +1,5 @@
-/* domain.c - checks left-hand sides, and that together they define every element of a port exactly once.
+/* domain.c - checks for check.c left-hand sides, and that together they define every element of a port exactly once. It
+ * also finds the column and the channels of a formula, for compiler/generate and compiler/fusion.
  *
  * A formula defines a box of its port: along each dimension either the whole extent (an index) or one position (a
  * number). The boxes of a port must be disjoint and complete. A number along a dimension requires an extent that is a

@@ -1,5 +1,6 @@
 /* exact.c - exact constants: expressions made only of literals and params, evaluated in i64 or f64 while the formulas
- * are checked.
+ * are checked, and the limits and rounding of element types. The rest of the room uses both, compiler/generate and
+ * compiler/proof the latter.
  *
  * Integers do not wrap: overflow of 64 bits is an error, and a real number must be finite. Otherwise the arithmetic is
  * that of params (runtime/graph/expr.h), extended by what only formulas have: bitwise operators, and integer division

@@ -1,5 +1,5 @@
-/* expr.c - checks and builds the expressions of formulas: operators and the conditional `a ? b : c`. Names, calls and
- * reductions have files of their own.
+/* expr.c - checks and builds the expressions of formulas, for check.c and the rest of the room: operators and the
+ * conditional `a ? b : c`. Names, calls and reductions have files of their own.
  *
  * An operator first converts its operands to a common type (types.c), so the operands of a node always have one type,
  * and C's implicit promotions become explicit nodes.

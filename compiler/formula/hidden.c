@@ -1,4 +1,4 @@
-/* hidden.c - params and args used in formulas.
+/* hidden.c - makes the values of params and args used in formulas, for names.c.
  *
  * A param with a value is an exact constant. A dynamic param, or an arg, has its value only when the program starts:
  * the kernel then gets a hidden scalar after those of its signature. Calls do not pass it; its value is the param or

@@ -1,4 +1,5 @@
-/* lets.c - expands lets (named subexpressions and local functions) at each use.
+/* lets.c - expands lets (named subexpressions and local functions) at each use, for names.c and call.c, and checks for
+ * check.c that each is used.
  *
  * A let without indices stands for its expression, and sees all indices and ranges in scope where it is used. A let
  * with indices is a local function: it sees its own indices and those and the ranges of the formula around the use, but

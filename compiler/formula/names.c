@@ -1,5 +1,6 @@
-/* names.c - resolves a name in a formula: an index, range or argument of a let; a let, port, dimension, scalar, table,
- * param or arg, tried in this order. The first five share one namespace and hide the others.
+/* names.c - resolves a name in a formula, for expr.c: an index, range or argument of a let; a let, port, dimension,
+ * scalar, table, param or arg, tried in this order. The first five share one namespace and hide the others. The rest of
+ * the room has new names checked here.
  */
 #include <string.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
-/* node.c - creates expression nodes with hash-consing: an equal node is returned again. At the end, the nodes that a
- * kernel needs are numbered.
+/* node.c - creates expression nodes for the rest of the room and compiler/fusion, with hash-consing: an equal node is
+ * returned again. At the end, the nodes that a kernel needs are numbered.
  *
  * Operands are already unique, so two nodes are equal if their fields and their operands' pointers are. Source
  * locations and names of ranges do not count.

@@ -1,4 +1,4 @@
-/* ports.c - the ports of a kernel with formulas: modes, extents, borders. */
+/* ports.c - checks the ports of a kernel with formulas, for check.c: modes, extents, borders. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* reduce.c - checks and builds reductions over ranges: sum, prod, min, max, any, all, count, argmin and argmax.
+/* reduce.c - checks and builds for expr.c reductions over ranges: sum, prod, min, max, any, all, count, argmin and
+ * argmax.
  *
  * A range takes the next free slot. Its bounds must be known before any data is read: they may use numbers, params,
  * scalars, dimensions, indices and ranges. What they use determines the order in which terms are accumulated

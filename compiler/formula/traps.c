@@ -1,6 +1,6 @@
-/* traps.c - warns about formulas whose meaning differs from what users of C, Python or NumPy expect: chained
- * comparisons, '^' where a power seems intended, and quotients of two integers. The hint of each warning shows a
- * spelling that avoids it.
+/* traps.c - warns for check.c and types.c about formulas whose meaning differs from what users of C, Python or NumPy
+ * expect: chained comparisons, '^' where a power seems intended, and quotients of two integers. The hint of each
+ * warning shows a spelling that avoids it.
  */
 #include "compiler/formula/build.h"
 

@@ -1,4 +1,5 @@
-/* types.c - finds the common type of operands, and converts values to a type.
+/* types.c - finds the common type of operands, and converts values to a type, for all files of the room that build
+ * expressions.
  *
  * The types are ordered i32, i64, f32, f64; operands meet in the higher one. Constants made of literals and params
  * adapt: they take the type of the other operand, except that a real constant beside an integer makes both f32.

@@ -1,5 +1,5 @@
-/* exports.c - selects the graphs that a library exports (exports.h), and checks that each can have C functions of its
- * name.
+/* exports.c - selects for front.c the graphs that a library exports (exports.h), and checks that each can have C
+ * functions of its name.
  */
 #include "compiler/front/exports.h"
 

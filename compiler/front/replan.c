@@ -1,5 +1,5 @@
-/* replan.c - builds the graph again for other sizes, in programs with dynamic params and in libraries: runs the front
- * end on the program's own sources, and estimates the times of its works.
+/* replan.c - builds the graph again for other sizes, in programs with dynamic params and in libraries, where libdf
+ * calls it: runs the front end on the program's own sources, and estimates the times of its works.
  *
  * Times:    the measurements that the program carries (profiles/estimate/known.h) yield the times that dfc would find
  *           for these sizes. For a work without measurements, the time of the nearest work of the same kernel in the

@@ -1,5 +1,5 @@
-/* group.c - chooses which nodes of a graph are fused: greedily, along each stream, from a producer to one of its
- * readers.
+/* group.c - chooses for elab/fuse.c which nodes of a graph are fused: greedily, along each stream, from a producer to
+ * one of its readers.
  *
  * Two groups are merged if the rows that one reads of the other are known at compile time, and their nodes agree in
  * their hints and phases. No node outside may have to run between two members; that is checked by a search among the

@@ -1,5 +1,5 @@
-/* group_rows.c - finds the stages of a fused group (one for each member that computes rows), the dimension along which
- * its strips run, and the rows that stages read of each other.
+/* group_rows.c - finds for merge.c the stages of a fused group (one for each member that computes rows), the dimension
+ * along which its strips run, and the rows that stages read of each other.
  *
  * If all members read each other at the same position in the leading dimensions (the planes of a picture, for example),
  * strips run along a later dimension, whose rows, and thus the rings that hold them, are smaller.

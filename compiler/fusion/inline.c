@@ -1,5 +1,5 @@
-/* inline.c - chooses the streams of a group that are cheaper to recompute than to store: their readers compute the
- * elements themselves.
+/* inline.c - chooses for merge.c the streams of a group that are cheaper to recompute than to store: their readers
+ * compute the elements themselves.
  *
  * A stream is inlined if each of its elements is read once, or if recomputing costs little. Elements outside a stream
  * cannot be computed, so all reads must be in bounds.

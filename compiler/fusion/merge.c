@@ -1,4 +1,5 @@
-/* merge.c - builds the fused kernel of a group: concatenates the variables, scalars, ports and formulas of its members.
+/* merge.c - builds the fused kernel of a group for elab/fuse.c: concatenates the variables, scalars, ports and formulas
+ * of its members.
  *
  * A member's dimension variable that an internal stream determines is replaced by that stream's extent, so the group
  * has few variables and equal extents are one node. Members keep their names unless they collide.

@@ -1,4 +1,5 @@
-/* rates.c - how many rows the members of a group make while others make theirs: in a pyramid one for two, and one for four.
+/* rates.c - determines for the rest of the room how many rows the members of a group make while others make theirs: in a pyramid one for two, and one for four.
+ * It also composes the rows of successive reads.
  *
  * What a member reads of another one ties their rates to each other. A group has one rate for each member, so a ring holds a
  * few rows however tall its stream is.

@@ -1,4 +1,6 @@
-/* remedies.c - what would let two kernels be joined that are not. */
+/* remedies.c - says what would let two kernels be joined that are not, for the list of fused kernels in --emit=plan and
+ * `dfc explain` (show/emit_plan.c).
+ */
 #include <string.h>
 
 #include "compiler/fusion/fusion.h"

@@ -1,5 +1,5 @@
-/* strips.c - chooses the height of strips and the number of rows in each ring buffer of a group, once the sizes are
- * known.
+/* strips.c - chooses for compiler/elab the height of strips and the number of rows in each ring buffer of a group, once
+ * the sizes are known.
  *
  * All rings together should fit in a fraction of the L2 cache, so strips are as high as that allows. Rows that two
  * strips need are kept, not recomputed, so low strips cost little.

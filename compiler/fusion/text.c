@@ -1,6 +1,7 @@
-/* text.c - prints and parses the wiring of a group as text, such as "blur:e0:- sobel:0.0:+". For each member: its
- * kernel; the sources of its inputs (eK: external stream K; M.S: out slot S of member M); then, for each of its
- * streams, + if it leaves the group, else -.
+/* text.c - prints and parses the wiring of a group as text, such as "blur:e0:- sobel:0.0:+", for elab/fuse.c and
+ * merge.c: the text identifies the group, also in the sources that a program carries. For each member: its kernel; the
+ * sources of its inputs (eK: external stream K; M.S: out slot S of member M); then, for each of its streams, + if it
+ * leaves the group, else -.
  */
 #include <stdio.h>
 #include <stdlib.h>

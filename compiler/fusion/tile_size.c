@@ -1,5 +1,5 @@
-/* tile_size.c - chooses how large the tiles of a group's GPU code are, and whether tiles pay at all: with far reads in a long chain, halos
- * that each tile computes again take longer than memory between the stages (fusion.h).
+/* tile_size.c - chooses for generate/tiles.c how large the tiles of a group's GPU code are, and for group_rows.c whether tiles pay at all: with far reads in a
+ * long chain, halos that each tile computes again take longer than memory between the stages (fusion.h).
  */
 #include <math.h>
 #include <stdlib.h>

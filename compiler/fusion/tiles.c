@@ -1,5 +1,5 @@
-/* tiles.c - finds out whether the GPU code of a group can compute tiles, and the local memory that a tile takes (fusion.h). The generator prints them
- * (compiler/generate/tiles.c); this is what must be known before: a group without tiles needs whole planes of device memory.
+/* tiles.c - finds out for group_rows.c whether the GPU code of a group can compute tiles, and the extents and local memory of a tile (fusion.h). The generator
+ * prints them with these answers (compiler/generate/tiles.c); they must be known before: a group without tiles needs whole planes of device memory.
  */
 #include <math.h>
 

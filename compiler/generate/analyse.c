@@ -1,5 +1,5 @@
-/* analyse.c - static analysis of a formula before it is printed: how often each node is used, the range of every
- * integer, and which reads are conditional.
+/* analyse.c - static analysis of a formula before it is printed, for all files of the room: how often each node is
+ * used, the range of every integer, and which reads are conditional.
  */
 #include "compiler/generate/gen.h"
 #include "compiler/proof/proof.h"

@@ -1,4 +1,4 @@
-/* around.c - reductions of many terms in a formula's row function: their loops stand around the loop over the columns.
+/* around.c - prints reductions of many terms in a formula's row function, for rows.c: their loops stand around the loop over the columns.
  *
  * Why:      a loop inside that of the columns keeps compilers from making vectors. Here the columns are innermost, and an array has the partial result of
  *           each column of a strip. The inner ranges are written out, as far as they are short.

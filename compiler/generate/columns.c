@@ -1,5 +1,6 @@
-/* columns.c - shares values between neighbouring columns, such as the inner sum of sum(j: k[j] * sum(i: k[i] * g[y + i,
- * x + j])).
+/* columns.c - shares values between neighbouring columns for rows.c and the files that print parts of its row
+ * functions, such as the inner sum of sum(j: k[j] * sum(i: k[i] * g[y + i, x + j])). around.c, gathers.c and reduce.c
+ * also keep their values in its arrays.
  *
  * An unrolled reduction may contain a value that depends on its slot s and the column x only through x + m * s. The
  * value for (x, s) then equals the one for (x + m * s, 0), so it is computed once per column, into an array, ahead of

@@ -1,4 +1,6 @@
-/* expr.c - prints the C expression of one value. A node that is used once is printed inline; others become temporaries. */
+/* expr.c - prints the C expression of one value, and the blocks, loops, names and types around it, for all files of the
+ * room. A node that is used once is printed inline; others become temporaries.
+ */
 #include "compiler/generate/gen.h"
 #include "compiler/types/paths.h"
 

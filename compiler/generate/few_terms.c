@@ -1,4 +1,5 @@
-/* few_terms.c - row functions for each small number of terms of sums, of which the number is known only at run time: 1 to 16.
+/* few_terms.c - prints for rows.c and reduce.c the row functions for each small number of terms of sums, of which the number is known only at run time: 1 to
+ * 16.
  *
  * Why:      with few terms the loops around the columns (around.c) execute more instructions for their arrays of partial results than for the terms. Written out, a
  *           column keeps them in registers, as those of a constant number of terms.

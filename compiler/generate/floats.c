@@ -1,5 +1,5 @@
-/* floats.c - range analysis for floats, where the formula implies bounds, as in clamp(v, 0, 1). Converting such a float
- * to an integer needs no clamping and no NaN test, and the integer has bounds, too.
+/* floats.c - range analysis for floats, for analyse.c, where the formula implies bounds, as in clamp(v, 0, 1).
+ * Converting such a float to an integer needs no clamping and no NaN test, and the integer has bounds, too.
  *
  * Bounds are computed by the operation itself, since rounding is monotonic. A bound of an f32 is computed in f64, whose
  * double rounding may err inwards, so it is widened first.

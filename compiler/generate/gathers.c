@@ -1,4 +1,5 @@
-/* gathers.c - vectorises formulas that read at computed positions (gathers), such as c[i32(1023 * r[y, x])].
+/* gathers.c - vectorises for rows.c and reduce.c formulas that read at computed positions (gathers), such as
+ * c[i32(1023 * r[y, x])].
  *
  * A loop with a gather is not vectorised: no instruction gathers bytes, and for larger elements gcc gives up if the
  * position is computed from two or more indices. The code before and after the read can be vectorised, though. So the

@@ -1,5 +1,6 @@
-/* generate.c - generates the source files for a program's formulas: tables, then the functions of each kernel. Kernels
- * whose code differs only in names share it.
+/* generate.c - generates the source files for a program's formulas, for emit/emit_c.c: tables, then the functions of
+ * each kernel. It also lists the levels of instructions for which compiler/build compiles them. Kernels whose code
+ * differs only in names share it.
  */
 #include "compiler/generate/gen.h"
 

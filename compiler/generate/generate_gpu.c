@@ -1,7 +1,7 @@
-/* generate_gpu.c - generates code for GPUs from formulas: one function of the GPU per formula, and one host function per
- * kernel that launches them. A thread computes one element of the output with the same expression as the CPU's loop, so
- * the bits are the same. Reductions of many terms are shared by work-groups (reduce_group.c, pass_group.c); others are computed by
- * the thread of their element.
+/* generate_gpu.c - generates code for GPUs from formulas, for generate.c: one function of the GPU per formula, and one host function per kernel that launches
+ * them. A thread computes one element of the output with the same expression as the CPU's loop, so the bits are the same. Reductions of many terms are shared
+ * by work-groups (reduce_group.c, pass_group.c); others are computed by the thread of their element. For compiler/load it tells what this code computes besides
+ * the formulas, as the estimate of its time needs it. The other files for GPUs take ports and arguments from it.
  *
  * Threads: the two last dimensions of the output that are not small constants go over the threads of 2-D blocks of 32 by 8,
  *          the one before over the grid's third extent; what is left are loops. A grid has a limit, so each thread goes on

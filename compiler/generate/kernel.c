@@ -1,5 +1,5 @@
-/* kernel.c - prints the functions of one kernel: the function that computes its formulas, and the entry point through
- * which libdf calls it.
+/* kernel.c - prints the functions of one kernel for generate.c: the function that computes its formulas, and the entry
+ * point through which libdf calls it. The files for rows, strips and GPUs take parameters and arguments from it.
  */
 #include "compiler/generate/gen.h"
 

@@ -1,5 +1,6 @@
-/* known.c - facts that hold only where a value is printed: in an unrolled loop an index is a constant; in code for one
- * residue class of rows, the row's residue is. `y % 2 == 0 ? a : b` then folds to a or b.
+/* known.c - facts that hold only where a value is printed, for rows.c and the files that print expressions: in an
+ * unrolled loop an index is a constant; in code for one residue class of rows, the row's residue is.
+ * `y % 2 == 0 ? a : b` then folds to a or b.
  */
 #include "compiler/generate/gen.h"
 

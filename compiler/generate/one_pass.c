@@ -1,5 +1,5 @@
-/* one_pass.c - prints the C of formulas that one pass over the terms can compute: histograms and running sums
- * (compiler/count/one_pass.h).
+/* one_pass.c - prints for kernel.c the C of formulas that one pass over the terms can compute, and for pass_group.c its
+ * parts: histograms and running sums (compiler/count/one_pass.h).
  */
 #include "compiler/count/one_pass.h"
 

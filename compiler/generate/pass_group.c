@@ -1,4 +1,5 @@
-/* pass_group.c - the GPU code of formulas that one pass over the terms computes (compiler/count/one_pass.h): histograms and running sums.
+/* pass_group.c - prints for generate_gpu.c the GPU code of formulas that one pass over the terms computes (compiler/count/one_pass.h): histograms and running
+ * sums.
  *
  * Lines:      the elements along the pass's index are a line, one for each value of the other indices.
  * Histograms: work-groups share the terms of a line. Each counts in local memory, in several copies that its items take by turns, and adds

@@ -1,4 +1,5 @@
-/* pixels.c - formulas whose innermost indices are channels, as of images with three bytes a pixel: what their sums around the columns (around.c) need to know.
+/* pixels.c - formulas whose innermost indices are channels, as of images with three bytes a pixel: what rows.c, place.c and the sums around the columns
+ * (around.c) need to know.
  *
  * Flat:     where each read has the column and some number, and then the channels as they are, channels are columns, too: the element x + e of channel c
  *           is 3 * x + c + 3 * e elements behind the row's first. So one loop goes over all elements of a row side by side, and its variable is 3 * x + c.

@@ -1,4 +1,5 @@
-/* place.c - prints the C of indices and of reads from ports and tables.
+/* place.c - prints the C of indices and of reads from ports and tables, and analyses indices, for all files of the
+ * room.
  *
  * An index that is affine in indices and dimensions is printed as such, in int64_t, which compilers can analyse when
  * they vectorise. gen.limit guarantees that the i32 of the language does not overflow there.

@@ -1,6 +1,6 @@
-/* ranged.c - hoists values that depend on the range of a reduction but on no index of the formula, such as a local
- * function f[b] of which each element of an image uses all values. They are computed once per row, into an array over
- * the range, before the loop over columns.
+/* ranged.c - hoists for rows.c values that depend on the range of a reduction but on no index of the formula, such as a
+ * local function f[b] of which each element of an image uses all values. They are computed once per row, into an array
+ * over the range, before the loop over columns.
  *
  * Chosen:   values that contain a reduction or a function of math.h, over ranges with constant bounds, in formulas with
  *           many columns. Cheaper values are recomputed as fast as they would be loaded. Not on GPUs, where a thread

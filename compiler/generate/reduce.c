@@ -1,4 +1,5 @@
-/* reduce.c - prints the C of reductions: loops that accumulate terms in the order that the language guarantees.
+/* reduce.c - prints the C of reductions for expr.c: loops that accumulate terms in the order that the language
+ * guarantees. The files for sums around the columns, single passes and work-groups use its loops and terms.
  *
  * Identity: a loop starts from the operation's identity element and not from the first term: -0 for a sum of floats,
  *           dfg_start_of() lists the others. Combining it with a term leaves every bit of the term unchanged.

@@ -1,5 +1,5 @@
-/* reduce_group.c - the code of reductions for GPUs if there are more terms than elements: the items of a work-group share the terms of one
- * element, and several work-groups do if there are few elements.
+/* reduce_group.c - prints for generate_gpu.c the code of reductions for GPUs if there are more terms than elements: the items of a work-group share the terms
+ * of one element, and several work-groups do if there are few elements. pass_group.c shares out its terms with the same code.
  *
  * Units:         the last range is cut into blocks, and a unit is one block for one value of each other range. Work-groups share the units.
  * Real numbers:  the order of the language, "in lanes". An item adds up the terms of one lane of a unit, so 16 units are computed at a time. Their

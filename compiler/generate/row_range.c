@@ -1,5 +1,6 @@
-/* row_range.c - the code of kernels whose nodes may be divided: they compute a range of rows, and get ports of which
- * only some rows are present. Dimensions remain those of the undivided node, so indices, borders and bits are the same.
+/* row_range.c - prints for kernel.c, strips.c and the GPU files the code of kernels whose nodes may be divided: they
+ * compute a range of rows, and get ports of which only some rows are present. Dimensions remain those of the undivided
+ * node, so indices, borders and bits are the same.
  */
 #include "compiler/generate/gen.h"
 

@@ -1,4 +1,4 @@
-/* rows.c - prints a formula as functions that compute one row, and the loop that calls them for every row.
+/* rows.c - prints a formula as functions that compute one row, and the loop that calls them for every row, for kernel.c. Strips and GPU code use its parts.
  *
  * Columns:  of the formula's indices the last one that does not go over a small fixed extent (channels) is the *column*.
  *           Those before it are the *row* indices, those behind it loops inside.

@@ -1,5 +1,5 @@
-/* shared.c - shares work between rows: functions that compute two rows at once, and values that are kept for later
- * rows.
+/* shared.c - shares work between rows, for rows.c: functions that compute two rows at once, and values that are kept
+ * for later rows.
  *
  * Two rows: neighbouring rows of a window share most of the rows that they read. When both are computed in one loop,
  *           compilers load each element once, and compute common subexpressions once, such as the sum of a row in a sum

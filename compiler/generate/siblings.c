@@ -1,6 +1,7 @@
-/* siblings.c - computes several formulas of one port in a single row function, when they differ only in constants in
- * place of indices: o[y, x, 0] = …; o[y, x, 1] = …; Their loops are the same, and the planes of a picture usually share
- * values: a colour transform reads all channels for each plane. In one loop these are read and computed once.
+/* siblings.c - finds for kernel.c the formulas of one port that a single row function can compute, because they differ
+ * only in constants in place of indices: o[y, x, 0] = …; o[y, x, 1] = …; Their loops are the same, and the planes of a
+ * picture usually share values: a colour transform reads all channels for each plane. In one loop these are read and
+ * computed once. GPU code and slow.c take each formula alone.
  */
 #include "compiler/count/one_pass.h"
 #include "compiler/generate/gen.h"

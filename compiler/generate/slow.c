@@ -1,4 +1,6 @@
-/* slow.c - which formulas compilers can make no vectors of, that read memory across, or that one thread of a GPU computes, and what would help. */
+/* slow.c - finds for emit/emit_slow.c the formulas of which compilers can make no vectors, that read memory across, or that one thread of a GPU computes, and
+ * what would help.
+ */
 #include "compiler/generate/gen.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* strips.c - prints the code of a fused group: a function for each stage, which computes some of its rows, and the loop
- * over strips that calls them. df_strips.h determines at run time which rows these are.
+/* strips.c - prints for kernel.c the code of a fused group: a function for each stage, which computes some of its rows,
+ * and the loop over strips that calls them. df_strips.h determines at run time which rows these are. The other files
+ * ask it which memory is a ring.
  *
  * A ring of n rows is indexed modulo n: row y of the stream is row y % n of the ring. If some stage accesses a ring
  * other than row by row, no ring of the group is. Such stages use a ring as if all rows of the stream existed: their

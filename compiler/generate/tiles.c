@@ -1,5 +1,6 @@
-/* tiles.c - the code of a group of kernels for GPUs: one function, whose work-groups compute tiles of the outputs. The streams inside
- * the group are in local memory, each with the halo that later stages read, so only inputs and outputs of the group move.
+/* tiles.c - prints for generate_gpu.c the code of a group of kernels for GPUs: one function, whose work-groups compute tiles of the outputs. The streams inside
+ * the group are in local memory, each with the halo that later stages read, so only inputs and outputs of the group move. place.c and rows.c address the
+ * elements of tiles through it.
  *
  * Inputs:  of which a tile would load elements several times are staged: they are copied to local memory in a first phase, each like a stream that a
  *          stage makes. Stages of inputs come behind the group's. Small ones that are read at computed places are copied as a whole.

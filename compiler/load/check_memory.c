@@ -1,6 +1,7 @@
 /* check_memory.c - checks that every node fits into the memory of some unit of the platform, and reports the others at
- * the location of their calls, since the program could not run. If the platform does not state its host's memory, a
- * warning compares with this machine's.
+ * the location of their calls, since the program could not run; the build and the commands that plan call it. `dfc map`
+ * and `dfc scale` take the location of a node from it. If the platform does not state its host's memory, a warning
+ * compares with this machine's.
  */
 #include <string.h>
 

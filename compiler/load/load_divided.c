@@ -1,5 +1,6 @@
-/* load_divided.c - divides nodes automatically when a command loads a graph: connects compiler/divide/ to the front end,
- * which elaborates the candidate graphs from the same files, and to the database, which times them.
+/* load_divided.c - divides nodes when load_cmd.c loads a graph, as a lock file says or automatically: connects
+ * compiler/divide/ to the front end, which elaborates the candidate graphs from the same files, and to the database,
+ * which times them.
  *
  * Later:    a library divides its nodes when a call provides the sizes. A program with dynamic params is divided here
  *           for its default values, and again by itself for others. With --graph, passes are not chosen, because a call

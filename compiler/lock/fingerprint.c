@@ -1,4 +1,6 @@
-/* fingerprint.c - hashes of the graph, the times and the platform of a plan. They leave out what no plan depends on, such as the lines of declarations. */
+/* fingerprint.c - hashes of the graph, the times and the platform of a plan, which lock.c writes into a lock and obey.c checks for the graph. They leave out
+ * what no plan depends on, such as the lines of declarations.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,7 @@
-/* lock.c - makes a lock of a plan, and writes it (lock.h). */
+/* lock.c - makes a lock of a plan, and writes it, for `dfc plan` in cmd_plan.c (lock.h). `dfc plan --check` and
+ * `dfc simulate` ask it what a lock says of graph, policy, objective and waves in flight, the rest of the room for the
+ * names of units and nodes.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* obey.c - makes the plan that a lock file says, without a search (lock.h). */
+/* obey.c - makes the plan that a lock file says, without a search, for builds and commands with --lock; load_divided.c
+ * takes the divisions of nodes from it (lock.h).
+ */
 #include <stdlib.h>
 #include <string.h>
 

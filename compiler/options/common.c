@@ -1,4 +1,6 @@
-/* common.c - the options that all commands for graphs share. */
+/* common.c - the options that all commands for graphs share: their table, the parsing of a command line with them, and
+ * of lists of policies. Every such command calls it.
+ */
 #include "compiler/options/common.h"
 
 #include <ctype.h>

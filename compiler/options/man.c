@@ -1,4 +1,4 @@
-/* man.c - generates the manual pages (troff with the man macros) from the option tables. */
+/* man.c - generates the manual pages (troff with the man macros) from the option tables, for main.c. */
 #include <ctype.h>
 #include <string.h>
 

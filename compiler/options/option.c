@@ -1,4 +1,6 @@
-/* option.c - parses the command lines of dfc's commands by their option tables, and rejects unknown options (option.h). */
+/* option.c - parses the command lines of dfc's commands by their option tables, and rejects unknown options (option.h):
+ * common.c calls it for commands with a graph, the others call it directly.
+ */
 #include "compiler/options/option.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* conditions.c - translates conditions of formulas into facts for the solver (prover.h). A condition that does not
- * compare integers becomes a truth value about which nothing is known.
+/* conditions.c - translates conditions of formulas into facts for the solver, for scope.c and lower.c (prover.h). A
+ * condition that does not compare integers becomes a truth value about which nothing is known.
  */
 #include "compiler/proof/prover.h"
 

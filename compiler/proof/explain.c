@@ -1,5 +1,5 @@
-/* explain.c - reports a read that may be out of bounds: how far it reaches, where the dimension ends, and how to fix
- * it.
+/* explain.c - reports for prove.c a read that may be out of bounds: how far it reaches, where the dimension ends, and
+ * how to fix it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* linear.c - the solver: Fourier-Motzkin elimination with integer rounding, case splits, and search for integer points
- * (linear.h).
+/* linear.c - the solver below the rest of the room: affine forms, and Fourier-Motzkin elimination with integer
+ * rounding, case splits, and search for integer points (linear.h).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* lower.c - translates expression nodes into affine forms for the solver (prover.h).
+/* lower.c - translates expression nodes into affine forms over the solver's variables, for prove.c, scope.c and
+ * conditions.c (prover.h).
  *
  * An i32 sum that wraps differs from its form by a multiple of 2^32. For an index that is harmless: if the form is
  * within bounds, it equals the index. Where a value is compared or divided, the form must equal the value, so

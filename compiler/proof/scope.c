@@ -1,4 +1,6 @@
-/* scope.c - collects what is known at one site: extents, ranges and conditions, as facts about the solver's variables. */
+/* scope.c - collects for prove.c what is known at one site: extents, ranges and conditions, as facts about the solver's
+ * variables. It also builds facts and asks the solver, for the files that lower nodes and conditions, too.
+ */
 #include <string.h>
 
 #include "compiler/proof/prover.h"

@@ -1,5 +1,5 @@
-/* spans.c - interval analysis: bounds the values of integer nodes by their types and by what they read, wherever they
- * occur (prover.h).
+/* spans.c - interval analysis, before anything is lowered: bounds for prove.c the values of integer nodes by their
+ * types and by what they read, wherever they occur. The rest of the room takes the ranges of types from it (prover.h).
  */
 #include "compiler/proof/prover.h"
 

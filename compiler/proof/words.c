@@ -1,4 +1,4 @@
-/* words.c - prints nodes and affine forms for messages, in the names that the program uses. */
+/* words.c - prints nodes and affine forms for the messages of explain.c, in the names that the program uses. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

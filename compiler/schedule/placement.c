@@ -1,4 +1,6 @@
-/* placement.c - prints a plan and one wave of it as CSV or JSON (placement.h). */
+/* placement.c - prints a plan and one wave of it as CSV or JSON, for `dfc partition` in cmd_partition.c; schedule.c
+ * numbers workers with it (placement.h).
+ */
 #include "compiler/schedule/placement.h"
 
 #include <inttypes.h>

@@ -1,4 +1,6 @@
-/* schedule.c - writes the schedule of simulated runs, event by event as they happen (schedule.h). */
+/* schedule.c - writes the schedule of simulated runs, event by event as they happen, for `dfc partition` and
+ * `dfc simulate` with --schedule (schedule.h).
+ */
 #include "compiler/schedule/schedule.h"
 
 #include <string.h>

@@ -1,6 +1,10 @@
-/* emit_memory_picture.c - draws the memory plan as SVG, one panel per memory. The vertical axis is the offset; nodes
- * stand from left to right in the order of their numbers. A block has the colour of the kernel that writes it, and the
- * dashed line marks the bound. Memories with equal plans share a panel.
+/* emit_memory_picture.c - draws the memory plan as SVG, for `dfc partition --memory=FILE` in cmd_partition.c: a panel
+ * for each memory, and a second one for the host, whose plan in sequence differs from that in any order. Memories with
+ * equal plans share a panel.
+ *
+ * The vertical axis is the offset; nodes stand from left to right in the order of their numbers. A block has the colour
+ * of the kernel that writes it, and the dashed line marks the bound. With more blocks than MAX_BOXES, columns show how
+ * many bytes are taken instead.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
-/* explain_facts.c - analyses a plan for `dfc explain`: the critical path, the utilisation of units, and for a node the
- * cost of its present and its alternative placement.
+/* explain_facts.c - analyses a plan for `dfc explain` (cmd_explain.c) and words the results: the critical path, the
+ * utilisation of units, and for a node the cost of its present and its alternative placement.
  */
 #include <math.h>
 #include <stdlib.h>

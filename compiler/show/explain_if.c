@@ -1,6 +1,6 @@
-/* explain_if.c - `dfc explain --what-if`: the effect of a different machine or of more variants. Each change is planned
- * as a problem of its own by the same policy. If that plan is no better, the present placement is kept, unless the
- * change forbids it. For throughput both are simulated (explain_rate.c).
+/* explain_if.c - computes for `dfc explain --what-if` (cmd_explain.c) the effect of a different machine or of more
+ * variants. Each change is planned as a problem of its own by the same policy. If that plan is no better, the present
+ * placement is kept, unless the change forbids it. For throughput both are simulated (explain_rate.c).
  */
 #include <math.h>
 #include <stdlib.h>

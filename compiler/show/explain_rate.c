@@ -1,4 +1,4 @@
-/* explain_rate.c - computes the time per wave in steady state, with many waves in flight, from a simulated run.
+/* explain_rate.c - computes the time per wave in steady state, with many waves in flight, from a simulated run, for explain_facts.c and explain_if.c.
  *
  * Blocks:   the run has three blocks of waves of equal length, and as many waves again as are in flight. The first
  *           block fills the machine, and the last waves empty it. What counts is how much later the waves of the third

@@ -1,5 +1,6 @@
-/* gantt_draw.c - draws Gantt bars as SVG. Adjacent bars narrower than a pixel are merged into one block with the colour
- * of the longest, so the size of the file is bounded by the picture's width, whatever the size of the graph.
+/* gantt_draw.c - draws Gantt bars as SVG, of simulated runs (gantt.c) and traces (gantt_trace.c). Adjacent bars
+ * narrower than a pixel are merged into one block with the colour of the longest, so the size of the file is bounded by
+ * the picture's width, whatever the size of the graph.
  */
 #include "compiler/show/gantt_impl.h"
 

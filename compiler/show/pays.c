@@ -1,4 +1,6 @@
-/* pays.c - computes whether it pays to divide a wave over several workers, or to offload kernels to a GPU, and puts the answer into words (pays.h). */
+/* pays.c - computes whether it pays to divide a wave over several workers, or to offload kernels to a GPU, and puts the answer into words, for `dfc profile` in
+ * cmd_profile.c (pays.h).
+ */
 #include "compiler/show/pays.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* simulate_report.c - prints the results of `dfc simulate` as a table, CSV and JSON. Other programs rely on the columns
- * and names, so these must not change.
+/* simulate_report.c - prints the results of `dfc simulate` as a table, CSV and JSON, for cmd_simulate.c. Other programs
+ * rely on the columns and names, so these must not change.
  */
 #include "compiler/show/simulate_report.h"
 

@@ -1,4 +1,6 @@
-/* svg.c - the drawing primitives that all charts share (svg.h). */
+/* svg.c - the drawing primitives of all charts of the room and of compiler/cluster: axes, texts, colours and keys
+ * (svg.h).
+ */
 #include "compiler/show/svg.h"
 
 #include <math.h>

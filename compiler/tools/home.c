@@ -1,6 +1,6 @@
-/* home.c - locates dfc's own headers, libraries and plug-ins. The build tree, a bundle and an installation have the
- * same layout: bin/dfc, lib/, include/ and share/dfc/. The location therefore follows from the path of the executable.
- * $DFC_HOME overrides it.
+/* home.c - locates dfc's own headers, libraries and plug-ins, for builds, imports and `dfc doctor`, and Graphviz's
+ * plug-ins for commands that draw. The build tree, a bundle and an installation have the same layout: bin/dfc, lib/,
+ * include/ and share/dfc/. The location therefore follows from the path of the executable. $DFC_HOME overrides it.
  */
 #include "compiler/tools/home.h"
 

@@ -1,4 +1,5 @@
-/* messages.c - prints dfc's messages to stderr, escaped and shortened. Standard output is flushed first, so that the
+/* messages.c - prints dfc's messages that concern no place in a source (dsl/diag.c prints the others) to stderr,
+ * escaped and shortened; all of the compiler but the front end uses it. Standard output is flushed first, so that the
  * two streams stay in order if both go to the same place.
  */
 #include "compiler/tools/messages.h"

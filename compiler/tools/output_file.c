@@ -1,4 +1,6 @@
-/* output_file.c - opens and closes the output files of commands; runtime/base/output.h does the atomic replacement. */
+/* output_file.c - opens and closes the output files of commands and builds, and flushes standard output for main.c;
+ * runtime/base/output.h does the atomic replacement.
+ */
 #include "compiler/tools/output_file.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* picture_file.c - writes SVG files, and converts them to PNG with rsvg-convert. */
+/* picture_file.c - writes the SVG files of the commands that draw, and converts them to PNG with rsvg-convert. */
 #include "compiler/tools/picture_file.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* spawn.c - runs other programs: one at a time with captured output, or many in parallel. It also builds their argument
- * lists.
+/* spawn.c - runs other programs, such as compilers and the programs that commands have built: one at a time with
+ * captured output, or many in parallel. It also builds their argument lists.
  */
 #include "compiler/tools/spawn.h"
 

@@ -1,4 +1,6 @@
-/* compare_rehearse.c - plans, rehearses and simulates one policy for `dfc compare --rehearse` (compare_rehearse.h). */
+/* compare_rehearse.c - plans, rehearses and simulates one policy for `dfc compare --rehearse`, in cmd_compare.c
+ * (compare_rehearse.h).
+ */
 #include "compiler/trial/compare_rehearse.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* compare_stats.c - parses the JSON that a program prints for --stats=json, and computes statistics over several runs.
- * Unknown members are skipped, so programs may print more.
+/* compare_stats.c - parses the JSON that a program prints for --stats=json, for cmd_compare.c and cmd_profile.c, and
+ * for the former computes statistics over several runs and ranks the policies. Unknown members are skipped, so programs
+ * may print more.
  */
 #include "compiler/trial/compare_stats.h"
 

@@ -1,5 +1,6 @@
-/* temporary_program.c - builds a program in a temporary folder, and removes the folder on every exit path
- * (temporary_program.h).
+/* temporary_program.c - builds a program in a temporary folder for the commands that run it (run, compare, profile),
+ * and removes the folder on every exit path. It also separates the program's arguments from dfc's, for `dfc replay`,
+ * too, and checks them (temporary_program.h).
  */
 #include "compiler/trial/temporary_program.h"
 

@@ -1,5 +1,6 @@
-/* fold.c - constant folding: evaluates expressions outside formulas. fold_names.c decides which names an expression may
- * contain. The arithmetic is that of runtime/graph/expr.h, which programs use for scalars that depend on args.
+/* fold.c - constant folding: evaluates expressions outside formulas, for compiler/declare and compiler/elab, and for
+ * compiler/formula the values of tables. fold_names.c decides which names an expression may contain. The arithmetic is
+ * that of runtime/graph/expr.h, which programs use for scalars that depend on args.
  *
  * One function serves three purposes. If all values are known, it returns a number. If a name has a type but no value
  * yet, such as a dimension in a declaration, it returns the type, so a declaration is checked once for all values. If

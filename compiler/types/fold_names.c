@@ -1,5 +1,5 @@
-/* fold_names.c - resolves a name in an expression outside formulas: a loop variable, dimension, scalar, param or arg,
- * tried in this order. The purpose of the expression decides which of these it may contain.
+/* fold_names.c - resolves for fold.c a name in an expression outside formulas: a loop variable, dimension, scalar,
+ * param or arg, tried in this order. The purpose of the expression decides which of these it may contain.
  */
 #include <string.h>
 

@@ -1,4 +1,6 @@
-/* format.c - element types and formats of tokens: their names, extents and sizes in bytes. */
+/* format.c - element types and formats of tokens, for all of the front end: their names, extents and sizes in bytes,
+ * and which extents vary from wave to wave.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* launch.c - checks the launch configuration of a bare __global__ function, `gpu "file.cu": f<<<grid, block>>>(…)`, or of a kernel of OpenCL in a .cl file.
+/* launch.c - checks the launch configuration of a bare __global__ function, `gpu "file.cu": f<<<grid, block>>>(…)`, or of a kernel of OpenCL in a .cl file, for
+ * check_kernel.c and to_builder.c, and prints it for compiler/emit.
  *
  * Extents:  2 expressions are grid and block; 4 are x and y of each; 6 are x, y and z of each. One further expression
  *           is the size of dynamic shared memory in bytes. The stream is the job's own.

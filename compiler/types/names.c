@@ -1,4 +1,6 @@
-/* names.c - the front end's symbol tables, its memory, and error messages about names. */
+/* names.c - the front end's symbol tables, its memory, and error messages about names, also about reserved ones, for
+ * all rooms from compiler/declare to compiler/proof.
+ */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,6 @@
-/* paths.c - path handling: joins folders and file names, maps file extensions to kinds of code, and reads whole files. */
+/* paths.c - path handling for the front end, the build and the commands: joins folders and file names, maps file
+ * extensions to kinds of code, finds a variant's files and flags, reads whole files, and prints #line.
+ */
 #include "compiler/types/paths.h"
 
 #include <errno.h>

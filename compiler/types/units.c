@@ -1,5 +1,5 @@
-/* units.c - units of measure: the grammar accepts any name, and this table defines those that exist. kB, MB, GB and TB
- * are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024.
+/* units.c - units of measure, for fold.c and for the values of platforms: the grammar accepts any name, and this table
+ * defines those that exist. kB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024.
  */
 #include <string.h>
 

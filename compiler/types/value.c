@@ -1,5 +1,5 @@
 /* value.c - values of expressions (numbers, types without a value, postfix code over args), and their conversion to the
- * type of a scalar.
+ * type of a scalar, for fold.c and the rooms that declare and elaborate.
  */
 #include <string.h>
 

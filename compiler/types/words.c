@@ -1,4 +1,6 @@
-/* words.c - splits a text into words. */
+/* words.c - splits a text into words, for the flags of source files (declare/code_flags.c) and the command lines of
+ * tools/spawn.c.
+ */
 #include "compiler/types/words.h"
 
 #include <string.h>

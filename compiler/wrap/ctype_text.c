@@ -1,4 +1,6 @@
-/* ctype_text.c - prints types of C and C++: as these languages spell them, and as the .df language names them. */
+/* ctype_text.c - prints types of C and C++, as these languages spell them and as the .df language names them, and
+ * prototypes, for kernel_text.c.
+ */
 #include <string.h>
 
 #include "compiler/wrap/kernel_text.h"

@@ -1,5 +1,6 @@
-/* prototypes_dwarf.c - reads functions and their types from DWARF debug information with elfutils' libdw. It is the
- * only file that uses libdw; the Makefile omits it if libdw is missing.
+/* prototypes_dwarf.c - reads for `dfc wrap` (cmd_wrap.c) the functions of an object file and their types from DWARF
+ * debug information: it implements prototypes.h with elfutils' libdw. It is the only file that uses libdw; the Makefile
+ * omits it if libdw is missing, and dfc_prototypes_read, a weak symbol, is then NULL.
  *
  * A function's entry may refer to others that complete it: a definition to its declaration in a class or namespace, a
  * copy to what it is a copy of. dwarf_attr_integrate() follows both.

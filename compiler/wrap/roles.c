@@ -1,6 +1,6 @@
-/* roles.c - guesses the role of each parameter of a function: port, dimension or scalar. A pointer's type tells neither
- * the length of the array nor whether it is written. Integers whose names look like sizes suggest the length; such
- * guesses are marked.
+/* roles.c - guesses for kernel_text.c the role of each parameter of a function: port, dimension or scalar. A pointer's
+ * type tells neither the length of the array nor whether it is written. Integers whose names look like sizes suggest
+ * the length; such guesses are marked.
  */
 #include <string.h>
 #include <strings.h>

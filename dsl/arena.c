@@ -1,5 +1,6 @@
-/* arena.c - bump allocator: objects are carved from the front of a chunk, and each new chunk is twice as large as the
- * last, up to a limit. A large text gets a chunk of its own size.
+/* arena.c - bump allocator for syntax trees and for what the compiler derives from them: objects are carved from the
+ * front of a chunk, and each new chunk is twice as large as the last, up to a limit. A large text gets a chunk of its
+ * own size.
  */
 #include "dsl/arena.h"
 

@@ -1,5 +1,6 @@
-/* diag.c - implements the diagnostic sink: it keeps the texts of all source files that were read, and prints each
- * message with its source line and a caret (runtime/base/source_line.h). Names and messages are escaped and shortened.
+/* diag.c - implements the diagnostic sink, to which the parser and all of the front end report: it keeps the texts of
+ * all source files that were read, and prints each message with its source line and a caret
+ * (runtime/base/source_line.h). Names and messages are escaped and shortened.
  */
 #include "dsl/diag.h"
 

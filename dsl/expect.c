@@ -1,5 +1,5 @@
-/* expect.c - phrases a syntax error ("expected ';' after the call, found 'graph'"), finds its location, and asks hint.c
- * for a hint.
+/* expect.c - phrases a syntax error for parser.y ("expected ';' after the call, found 'graph'"), finds its location,
+ * and asks hint.c for a hint.
  *
  * The parser reports every token that would be valid, often too many to print, so the set is reduced to what a person
  * would name. Tokens that can begin an expression become "an expression". Tokens that could only continue something

@@ -1,5 +1,5 @@
-/* foreign.c - recognises input files of other formats (PNG, Python, C, ...), so that the user gets one error that names
- * the format and not one for each byte that is not valid .df.
+/* foreign.c - recognises for parse.c input files of other formats (PNG, Python, C, ...), so that the user gets one
+ * error that names the format and not one for each byte that is not valid .df.
  *
  * Binary formats are recognised by their magic bytes, text by its first word after any comments. A text in which some
  * line begins a kernel, graph, param, arg, type or platform the way a .df file does is never taken for a foreign

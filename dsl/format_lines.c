@@ -1,6 +1,6 @@
-/* format_lines.c - aligns columns across consecutive lines, and prints each line. A line that is too long is broken
- * after a comma, at the outermost bracket that suffices, and continues under the open bracket. A kernel is first broken
- * before its variants.
+/* format_lines.c - aligns columns across consecutive lines, and prints each line, for format.c. A line that is too long
+ * is broken after a comma, at the outermost bracket that suffices, and continues under the open bracket. A kernel is
+ * first broken before its variants.
  */
 #include "dsl/format_impl.h"
 

@@ -1,5 +1,5 @@
-/* hint.c - hints for syntax errors: recognises constructs of C, Python or CUDA and says how they are written in this
- * language.
+/* hint.c - hints for the syntax errors that expect.c reports: recognises constructs of C, Python or CUDA and says how
+ * they are written in this language.
  *
  * Each group of functions below covers one part of the language and returns whether it printed a hint; the first hint
  * ends the search. An error that matches no common mistake gets none.

@@ -1,4 +1,6 @@
-/* hint_formula.c - hints for syntax errors inside formulas and tables: recognises how C and NumPy would write it. */
+/* hint_formula.c - hints for syntax errors inside formulas and tables, for hint.c and expect.c: recognises how C and
+ * NumPy would write it.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

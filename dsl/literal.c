@@ -1,4 +1,6 @@
-/* literal.c - converts the spelling of numbers, strings and names to their values, and checks their limits. */
+/* literal.c - converts the spelling of numbers, strings and names to their values for the scanner (lexer.l), and checks
+ * their limits.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* parse.c - parses one file: registers its text with the diagnostic sink, runs scanner and parser, and returns the
- * syntax tree.
+ * syntax tree. The front end calls it for programs and platforms, format.c for the tokens.
  */
 #include "dsl/parse.h"
 

@@ -1,5 +1,5 @@
-/* reader.c - the token filter between scanner and parser: tracks open brackets, limits their nesting, and inserts a '}'
- * that the author forgot.
+/* reader.c - the token filter between scanner (lexer.l) and parser (parser.y): tracks open brackets, limits their
+ * nesting, and inserts a '}' that the author forgot. The files that report syntax errors ask it where the parser is.
  *
  * Words that begin a declaration are reserved. If one appears inside braces and is followed by what such a declaration
  * continues with, a '}' is missing: the parser is given one before the word. The open blocks close, the error names the

@@ -1,5 +1,5 @@
 /* suggest_name.c - spelling suggestions ("did you mean ...?"): finds the closest of a list of names, and translates
- * type names of other languages.
+ * type and function names of other languages, for all messages about unknown names.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* supported.c - reports syntax that the grammar accepts but this version does not implement, and suggests an
- * alternative where there is one. Each unimplemented feature has one check function here, which is removed when the
- * feature is implemented.
+/* supported.c - reports for imports.c of compiler/declare syntax that the grammar accepts but this version does not
+ * implement, and suggests an alternative where there is one. Each unimplemented feature has one check function here,
+ * which is removed when the feature is implemented.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* gp_thesis.c - the partitioner "gp-thesis", from Wu's thesis, section 4.2: METIS cuts the graph so that little is transferred and each side gets its share
- * of the work, R_cpu = T_gpu / (T_gpu + T_cpu).
+/* gp_thesis.c - the partitioner "gp-thesis", from Wu's thesis, section 4.2: METIS cuts the graph so that little is transferred and each side gets its share of
+ * the work, R_cpu = T_gpu / (T_gpu + T_cpu). The table of partitioners lists it (planner/placers.c), and gp takes its plans as starts.
  *
  * It is implemented as published, as a baseline for comparison; runs also execute it as published (runtime/policy/policy_thesis.c). It ignores precedence, and
  * the fact that one node may be 20 times faster on one side while its neighbour is not.

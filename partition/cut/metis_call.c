@@ -1,4 +1,4 @@
-/* metis_call.c - calls METIS safely (metis_call.h). The only file that includes METIS's header.
+/* metis_call.c - calls METIS safely, for gp_thesis.c and gp/gp_metis.c (metis_call.h). The only file that includes METIS's header.
  *
  * Parts:    METIS bisects a graph by weight until there are enough parts. If one vertex weighs as much as several parts, a half may get fewer vertices than
  *           it must have parts, and METIS prints an error to standard output. If each bisection misses its weight by at most one vertex, a final part

@@ -1,4 +1,6 @@
-/* metis_graph.c - builds METIS's weighted graph of a problem, and computes the target shares of the thesis (metis_graph.h). */
+/* metis_graph.c - builds METIS's weighted graph of a problem, and of one side of it, for gp_thesis.c, gp/gp_metis.c and metis_text.c, and computes the target
+ * shares of the thesis, for `dfc partition`, too (metis_graph.h).
+ */
 #include "partition/cut/metis_graph.h"
 
 #include <math.h>

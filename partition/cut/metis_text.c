@@ -1,4 +1,6 @@
-/* metis_text.c - writes the weighted graph in METIS's file format, for gpmetis and other tools (`--emit=metis`). */
+/* metis_text.c - writes the weighted graph in METIS's file format, for gpmetis and other tools: cmd_compile.c calls it
+ * for --emit=metis.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

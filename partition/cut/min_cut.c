@@ -1,5 +1,5 @@
-/* min_cut.c - computes a minimum cut by Dinic's algorithm (min_cut.h): a breadth-first search assigns levels, flow is sent along paths of increasing levels
- * until none is left, and both are repeated until the sink is unreachable. */
+/* min_cut.c - computes minimum cuts by Dinic's algorithm, for the bound of gp/gp_rate.c (min_cut.h): a breadth-first search assigns levels, flow is sent along
+ * paths of increasing levels until none is left, and both are repeated until the sink is unreachable. */
 #include "partition/cut/min_cut.h"
 
 #include <stdlib.h>

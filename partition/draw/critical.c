@@ -1,4 +1,5 @@
-/* critical.c - finds the critical path of dependencies, and the chain of jobs that determines the length of a planned wave.
+/* critical.c - finds for picture.c the critical path of dependencies, and the chain of jobs that determines the length
+ * of a planned wave.
  *
  * Chain:    from the last job back. Each job began when the one before it in the chain ended, or when that one's output
  *           had arrived, or when it set a worker free. If no arc joins two jobs of the chain, the later one waited for

@@ -1,5 +1,5 @@
-/* detail.c - draws every node and every arc of a graph. Nested graphs are clusters, and the critical path is drawn bold. Nodes have their names in bold,
- * and more below if the graph is small. */
+/* detail.c - draws every node and every arc of a graph that is small enough, for picture.c. Nested graphs are clusters, and the critical path is drawn bold.
+ * Nodes have their names in bold, and more below if the graph is small. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* dot.c - writes a drawing as DOT text, for Graphviz's tools and for editors. */
+/* dot.c - writes a drawing as DOT text, for Graphviz's tools and for editors: a plan for cmd_compile.c and
+ * cmd_partition.c, a mapping for mapping.c.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

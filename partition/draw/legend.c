@@ -1,5 +1,5 @@
-/* legend.c - the table above a picture: load per unit, the cut, predicted times, and the decisions about parts and passes. It is the label of the drawing,
- * so that the layout reserves space for it. */
+/* legend.c - adds for picture.c the table above a picture: load per unit, the cut, predicted times, and the decisions about parts and passes. It is the label
+ * of the drawing, so that the layout reserves space for it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* mapping.c - draws a pipeline's mapping: its groups from left to right, each with its processors. The slowest group has a frame in the colour of a
- * critical path. Idle processors are listed below. */
+/* mapping.c - draws a pipeline's mapping, as DOT or SVG, for `dfc map`: its groups from left to right, each with its processors. The slowest group has a frame
+ * in the colour of a critical path. Idle processors are listed below. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,6 @@
-/* picture.c - code shared by all drawings: style, escaping, and the choice between all nodes and a summary. */
+/* picture.c - code shared by all drawings of the room: style and escaping. It also makes the drawing of a plan for
+ * dot.c and svg.c, and chooses between all nodes (detail.c) and a summary (summary.c).
+ */
 #include "partition/draw/picture.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* summary.c - draws a graph that is too large for all its nodes: groups of nodes with counts and load per unit, and the sums of the arcs between groups.
+/* summary.c - draws for picture.c a graph that is too large for all its nodes: groups of nodes with counts and load per unit, and the sums of the arcs between
+ * groups.
  *
  * Groups:   if most nodes are in nested graphs: one for each instance of a nested graph directly in the main graph, and
  *           one for each kernel of the main graph's own nodes. If these are too many, all instances of a nested graph are

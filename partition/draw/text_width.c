@@ -1,4 +1,6 @@
-/* text_width.c - character widths, in thousandths of the font size (text_width.h). */
+/* text_width.c - character widths, in thousandths of the font size: svg.c and all charts of the compiler measure their
+ * text with it (text_width.h).
+ */
 #include "partition/draw/text_width.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* gp_fast.c - the fast evaluator of the policy gp, used in refinement: computes the same makespan as model/evaluate.c, without its details.
+/* gp_fast.c - the fast evaluator of the policy gp, used in refinement and for all starts, and for the critical chain of pictures: computes the same makespan as
+ * model/evaluate.c, without its details.
  *
  * Same:     the model, the order of events, and ties. So the answer is the same; a test compares the two on random
  *           graphs.

@@ -1,6 +1,6 @@
-/* gp_lin.c - initial placements for the policy gp from resource prices. A second of the host costs a, a second of the devices costs 1 − a, and a second of
- * copying costs h. In three sweeps over all nodes, each node is placed where it is cheaper, given the places of its neighbours. The price a is adjusted
- * until host and devices carry the same load.
+/* gp_lin.c - initial placements for the policy gp from resource prices; gp_starts.c calls it. A second of the host costs a, a second of the devices costs
+ * 1 − a, and a second of copying costs h. In three sweeps over all nodes, each node is placed where it is cheaper, given the places of its neighbours. The
+ * price a is adjusted until host and devices carry the same load.
  *
  * Why:      with plenty of work, precedence hardly matters. The best placement is then close to that of the area bound with its prices, and h makes it
  *           avoid copies. Every step of the bisection is evaluated, since the best placement is seldom the most balanced one.

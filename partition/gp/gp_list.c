@@ -1,5 +1,5 @@
-/* gp_list.c - initial placements for the policy gp by list scheduling: nodes are taken in an order of urgency, and each is placed on the unit that
- * minimizes
+/* gp_list.c - initial placements for the policy gp by list scheduling, for gp_starts.c; gp_lin.c and gp_metis.c divide the devices' nodes among several devices
+ * with it. Nodes are taken in an order of urgency, and each is placed on the unit that minimizes
  *
  *     EFT + λ · OCT + κ · price[unit] · time
  *

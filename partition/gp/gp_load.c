@@ -1,5 +1,5 @@
-/* gp_load.c - simulated annealing on the bottleneck load, in the policy gp: minimizes the largest load of host, devices and copy engines. Nothing is
- * simulated, so evaluating a candidate costs only the arcs of the moved nodes.
+/* gp_load.c - simulated annealing on the bottleneck load, in the policy gp: minimizes the largest load of host, devices and copy engines, for gp_starts.c and
+ * gp_waves.c. Nothing is simulated, so evaluating a candidate costs only the arcs of the moved nodes.
  *
  * Why:      with many waves in flight precedence is irrelevant, and the bottleneck load is the time of a wave. With plenty of work such a placement is also
  *           a good start for a single wave.

@@ -1,4 +1,5 @@
-/* gp_mean.c - the problem with mean slowdowns, on which gp searches if jobs share the bandwidth of the host's memory, or its cores with emulated devices.
+/* gp_mean.c - makes for gp.c the problem with mean slowdowns, on which it searches if jobs share the bandwidth of the host's memory, or its cores with emulated
+ * devices.
  *
  * Why:      the time of a job then depends on what runs beside it, but the fast evaluator (gp_fast.c) knows one time per job. So the search uses mean
  *           times, and the final candidates are judged by the simulator, which models sharing (gp_room.c, gp_waves.c).

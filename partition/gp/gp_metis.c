@@ -1,6 +1,6 @@
-/* gp_metis.c - initial placements for the policy gp by METIS: the partition of Wu's thesis, and further bisections with other shares and weights. Other
- * cuts balance the host's time and the devices' time as two constraints. The devices' part is split among several devices. Finally METIS finds clusters of
- * neighbours, which refinement moves together.
+/* gp_metis.c - initial placements for the policy gp by METIS, for gp_starts.c: the partition of Wu's thesis, and further bisections with other shares and
+ * weights. Other cuts balance the host's time and the devices' time as two constraints. The devices' part is split among several devices. Finally METIS finds
+ * clusters of neighbours, which refinement moves together.
  *
  * Sides:    METIS's labels are arbitrary. If both shares are nearly equal, both assignments are tried.
  * Shares:   a share of less than 2 % may give an empty part, so it is raised to 2 %.

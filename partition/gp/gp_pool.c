@@ -1,5 +1,5 @@
-/* gp_pool.c - the pool of the best distinct placements that the policy gp has found so far, the admission of starts to it, and the logarithm that annealing
- * needs.
+/* gp_pool.c - the pool of the best distinct placements that the policy gp has found so far, and the admission of starts to it: gp.c owns it, the files that
+ * make starts add to it. Annealing (gp_load.c, gp_refine.c) takes its logarithm from here.
  *
  * Distinct: two placements with the same makespan (to a millionth) are considered equal, since refining both would be the same work twice. The better of
  *           them is kept.

@@ -1,4 +1,5 @@
-/* gp_rate.c - a lower bound on the time of a wave with many waves in flight, and the mixture of placements that attains it.
+/* gp_rate.c - a lower bound on the time of a wave with many waves in flight, and the mixture of placements that attains
+ * it: gp_waves.c takes starts from the mixture, `dfc simulate` prints the bound.
  *
  * Problem:  waves may be placed differently, so the mean load of each resource matters. The resources are the host, the
  *           devices, copies to them, and copies back. The least possible maximum over all mixtures of placements is a

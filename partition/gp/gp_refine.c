@@ -1,4 +1,4 @@
-/* gp_refine.c - refinement of placements in the policy gp, by simulated annealing on places and priorities. Each candidate is evaluated in virtual time.
+/* gp_refine.c - refinement of placements in the policy gp (gp.c), by simulated annealing on places and priorities. Each candidate is evaluated in virtual time.
  *
  * Limit:    the maximal cost of a candidate is drawn before it is evaluated: current − T·ln u. This is the Metropolis rule reversed, so an evaluation can
  *           be aborted as soon as the candidate is certain to be worse.

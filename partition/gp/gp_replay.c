@@ -1,6 +1,6 @@
-/* gp_replay.c - initial placements for the policy gp from other policies: the plans of HEFT, PEFT and gp-thesis, and the decisions of online policies in a
- * simulated run, in the order in which their jobs start. An online policy can beat every placement, because a fixed placement of the same decisions can be
- * slower (list anomalies); gp's result is then to run that policy.
+/* gp_replay.c - initial placements for the policy gp from other policies, for gp_starts.c, gp_room.c and gp_waves.c: the plans of HEFT, PEFT and gp-thesis, and
+ * the decisions of online policies in a simulated run, in the order in which their jobs start. An online policy can beat every placement, because a fixed
+ * placement of the same decisions can be slower (list anomalies); gp's result is then to run that policy.
  *
  * Refusals: a policy that refuses the problem is skipped, and gp does not fail.
  */

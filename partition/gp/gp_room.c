@@ -1,6 +1,6 @@
-/* gp_room.c - chooses gp's result if a device's memory cannot hold everything, or if jobs share the bandwidth of the host's memory. The evaluator of
- * placements models neither waiting for memory, nor eviction, nor slowdown. So the best placements found, those of the other planners, and the online
- * policies are simulated as they would run, and the fastest is returned. */
+/* gp_room.c - chooses gp's result, for gp.c, if a device's memory cannot hold everything, or if jobs share the bandwidth of the host's memory. The evaluator of
+ * placements models neither waiting for memory, nor eviction, nor slowdown. So the best placements found, those of the other planners, and the online policies
+ * are simulated as they would run, and the fastest is returned. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* gp_starts.c - decides which initial placements ("starts") the policy gp makes, and in what order: cheap and strong ones first, the others only if the
- * budget allows. Each is evaluated with upward ranks as priorities, and the best ones also with other orders. */
+/* gp_starts.c - decides for gp.c which initial placements ("starts") the policy gp makes, and in what order: cheap and strong ones first, the others only if
+ * the budget allows. Each is evaluated with upward ranks as priorities, and the best ones also with other orders. */
 #include <stdlib.h>
 #include <string.h>
 

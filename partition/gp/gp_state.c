@@ -1,5 +1,5 @@
-/* gp_state.c - a placement under modification by the policy gp. When a node moves, loads, copies and upward ranks are updated incrementally, at a cost that
- * depends only on the affected nodes. A change can be undone.
+/* gp_state.c - a placement under modification by the policy gp, for all files of the room that evaluate one, and for draw/critical.c. When a node moves, loads,
+ * copies and upward ranks are updated incrementally, at a cost that depends only on the affected nodes. A change can be undone.
  *
  * Ranks:    a node has a higher number than those it reads from. So marked nodes are computed again from the highest
  *           number down, and they mark lower ones only. Each is computed once, and nothing is marked below a rank that

@@ -1,4 +1,4 @@
-/* gp_waves.c - gp for many waves in flight: optimizes throughput, not the latency of one wave.
+/* gp_waves.c - gp for many waves in flight, called by gp.c: optimizes throughput, not the latency of one wave.
  *
  * Load:     precedence is then irrelevant, and a wave costs the bottleneck load: the work of the busiest of host, devices and copy engines. Annealing
  *           (gp_load.c) minimizes it, from the starts and from the best mixture of cuts (gp_rate.c).

@@ -1,4 +1,7 @@
-/* memory.c - finds which tokens occupy a memory, and plans the memory for a sequential order (memory.h). */
+/* memory.c - finds which tokens occupy a unit's memory, and plans that memory in any order (memory_any.c) and for a
+ * sequential order; make_plan.c calls it for the plans of programs and for what --emit=plan and
+ * `dfc partition --memory` show (memory.h).
+ */
 #include "partition/memory/memory.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* memory_any.c - the memory plan that is valid for any order of execution. Nodes are processed in order of their numbers; each output reuses memory of
- * tenants whose ends are all proper ancestors of the node. Such tenants have *left* before the node.
+/* memory_any.c - the memory plan that is valid for any order of execution, for memory.c. Nodes are processed in order of their numbers; each output reuses
+ * memory of tenants whose ends are all proper ancestors of the node. Such tenants have *left* before the node.
  *
  * Floor:    all nodes with numbers below a node's *floor* are its ancestors. The floor begins as the largest floor of
  *           the node's producers, and the search raises it. A node that joins everything before it has all of that

@@ -1,4 +1,4 @@
-/* memory_bound.c - a lower bound on the bytes of any memory plan: how many bytes are live at once.
+/* memory_bound.c - a lower bound on the bytes of any memory plan: how many bytes are live at once. memory.c calls it.
  *
  * Take a set of nodes that have run, together with all their predecessors. Then all nodes that are ready may run at the
  * same time. So what the set made and is still to be read is live together with what the ready nodes write. The bound

@@ -1,4 +1,6 @@
-/* compact.c - builds the compact form of a problem (compact.h). */
+/* compact.c - builds the compact form of a problem, arrays that gp, the list schedulers, the bound and `dfc simulate`
+ * read instead of the graph, and repeats it for several waves (compact.h).
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* evaluate.c - the evaluator: simulates one wave under a static placement in virtual time, and so predicts the makespan that a plan states.
+/* evaluate.c - the evaluator: simulates one wave under a static placement in virtual time, and so predicts the makespan that a plan states. Planners,
+ * plan_report.c, --emit=plan and `dfc explain` call it.
  *
  * Model:    the workers of a memory take the ready job of the highest priority, and never idle while a job is ready. A
  *           value is sent the moment it is produced, once to every memory that has a reader. From device to device it

@@ -1,4 +1,5 @@
-/* heft.c - two published static list schedulers, HEFT and PEFT, which decide places and priorities before the run.
+/* heft.c - two published static list schedulers, HEFT and PEFT, which decide places and priorities before the run. The
+ * table of partitioners lists them (planner/placers.c), and gp takes their plans as starts.
  *
  * "heft"  Topcuoglu, Hariri, Wu (2002): nodes are taken in the order of their upward rank with mean times. Each goes to
  *         the worker where it finishes earliest. It may fill a gap between jobs that were placed before.

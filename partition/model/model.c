@@ -1,4 +1,6 @@
-/* model.c - implements the cost model: times of nodes and copies, and the reason if a node cannot be placed (model.h). */
+/* model.c - the cost model of all planners, drawings and explanations: times of nodes and copies, and the reason if a
+ * node cannot be placed (model.h).
+ */
 #include "partition/model/model.h"
 
 #include <math.h>

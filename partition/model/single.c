@@ -1,4 +1,6 @@
-/* single.c - placements with everything on one unit, the baseline of every partition; and the placement of nodes without cost. */
+/* single.c - placements with everything on one unit, the baseline of every partition, as partitioners of the table in planner/placers.c and as starts of gp;
+ * and the placement of nodes without cost, for partitioners that leave them open.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

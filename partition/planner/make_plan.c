@@ -1,5 +1,5 @@
 /* make_plan.c - makes a complete plan: a placement with priorities, its predicted time, the memory that it needs with the offsets of values, and whether a
- * single unit would be faster. */
+ * single unit would be faster. Every command that plans calls it; programs and libraries that plan again at run time have it as dfp_planner. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

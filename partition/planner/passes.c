@@ -1,5 +1,5 @@
-/* passes.c - chooses the number of passes of a graph with a divided acc: at least as many as its parts need to fit in the devices' memory. More passes may
- * be faster, because a part is copied off its device while parts of the next pass are changed.
+/* passes.c - chooses the number of passes of a graph with a divided acc, for make_plan.c and compiler/divide: at least as many as its parts need to fit in the
+ * devices' memory. More passes may be faster, because a part is copied off its device while parts of the next pass are changed.
  *
  * Choice:   1, 2, 4, … passes, and one per part, are simulated with heft's placement. The fastest is chosen if it beats the smallest possible number by
  *           GAIN.

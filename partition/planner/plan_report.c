@@ -1,4 +1,6 @@
-/* plan_report.c - computes the figures of a plan and formats them (plan_report.h). */
+/* plan_report.c - computes the figures of a plan and formats them, for the commands that show plans and for the legends
+ * and nodes of drawings (plan_report.h).
+ */
 #include "partition/planner/plan_report.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* brute.c - finds the best mapping of a pipeline by exhaustive search.
+/* brute.c - finds the best mapping of a pipeline by exhaustive search, for `dfc map`.
  *
  * Groups are built from the first stage on. A branch is pruned only if its last group, even with free links, is no faster than the best mapping so far.
  */

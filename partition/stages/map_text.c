@@ -1,4 +1,6 @@
-/* map_text.c - writes and reads mappings as text (map_text.h). */
+/* map_text.c - writes and reads mappings as text: `dfc map` writes them for its --use and for runs on ranks
+ * (map_text.h).
+ */
 #include "partition/stages/map_text.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
-/* pipeline.c - pipelines, mappings, and the period of a mapping by equations 1 and 2 (pipeline.h). */
+/* pipeline.c - pipelines, mappings, and the period of a mapping by equations 1 and 2: for `dfc map`, which builds them,
+ * and for all heuristics, drawings and tuning (pipeline.h).
+ */
 #include "partition/stages/pipeline.h"
 
 #include <math.h>

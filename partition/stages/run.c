@@ -1,4 +1,4 @@
-/* run.c - runs waves through a mapping in virtual time, with replicas fed in order or by demand.
+/* run.c - runs waves through a mapping in virtual time for `dfc map`, with replicas fed in order or by demand.
  *
  * Events:   the only event is that a processor ends a wave. A heap has them by time, then by the order in which they were begun.
  * Queues:   of each group, the waves that wait, first come first served. In order, wave w waits for replica w mod R alone, and a

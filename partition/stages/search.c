@@ -1,4 +1,5 @@
-/* search.c - a search for mappings by simulated annealing, starting from the best mapping of the heuristics ("ours").
+/* search.c - a search for mappings by simulated annealing, starting from the best mapping of the heuristics ("ours" of `dfc map`; tuning searches with it,
+ * too).
  *
  * Moves:    a processor goes to another group, or becomes free; two processors change places; a stage goes over to the group
  *           beside its own; two groups become one; a group becomes two. After each the mapping is valid.

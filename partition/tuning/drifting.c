@@ -1,4 +1,4 @@
-/* drifting.c - runs waves through a drifting pipeline in virtual time (drifting.h).
+/* drifting.c - runs waves through a drifting pipeline in virtual time, with or without a tuner, for `dfc map --drift` (drifting.h).
  *
  * Events:   a processor ends a wave, or a stage's state arrives. The earliest is next; of simultaneous ones, that of the lower processor, then states.
  * Waves:    those on their way lie in the order of their numbers. After each event, the ones that wait are looked at in that order, and each

@@ -1,4 +1,6 @@
-/* remap.c - searches for a mapping with measured times (remap.h). */
+/* remap.c - searches for a mapping with measured times, as the tuner of a run asks: for drifting.c and
+ * `dfc map --drift` in virtual time, and for remapper.c in runs on ranks (remap.h).
+ */
 #include "partition/tuning/remap.h"
 
 #include <math.h>

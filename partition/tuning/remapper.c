@@ -1,4 +1,6 @@
-/* remapper.c - offers the mapping search to runs on ranks, as a member of a program's planner (dfr_remapper of runtime/tuning/tuning.h). */
+/* remapper.c - offers the mapping search of remap.c to runs on ranks, as a member of a program's planner, dfp_planner of make_plan.c (dfr_remapper of
+ * runtime/tuning/tuning.h).
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* db.c - the profile database: opens the SQLite file, stores sample sets, and combines them when they are read.
+/* db.c - the profile database, for the commands that load, profile and probe: opens the SQLite file, stores sample
+ * sets, and lists and combines them when they are read. The rest of the room reports errors and runs SQL through it.
  *
  * Sample sets are only ever added, each by a single INSERT. Two programs that profile at the same time therefore block
  * each other for no longer than one insert, and neither loses data.

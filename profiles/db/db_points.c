@@ -1,5 +1,5 @@
-/* db_points.c - loads all samples of one kernel, at every size, for the estimators; and lists everything that was ever
- * measured, for reports.
+/* db_points.c - loads all samples of one kernel, at every size, for times.c and for the report of `dfc profile`, which
+ * also lists everything that was ever measured with it.
  */
 #include <math.h>
 #include <stddef.h>

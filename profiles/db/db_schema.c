@@ -1,4 +1,4 @@
-/* db_schema.c - creates the tables of the profile database, and migrates files of older versions.
+/* db_schema.c - creates the tables of the profile database, and migrates files of older versions, for db.c.
  *
  * Versions: 1 has samples, platforms and units. 2 adds links between devices; 3 whether registering (pinning) memory is
  *           faster; 4 the bandwidth of the host's memory, and samples taken under load; 5 hand-over latencies; 6

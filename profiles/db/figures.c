@@ -1,5 +1,6 @@
-/* figures.c - stores and loads performance figures of units (compute rates, memory bandwidths): their names, their rows
- * in the database, and the subset that estimates use. A row is one figure of one unit at one number of threads.
+/* figures.c - stores and loads performance figures of units (compute rates, memory bandwidths) for db_platform.c, and
+ * gives those that probe.c measured to the units of its platform: their names, their rows in the database, and the
+ * subset that estimates use. A row is one figure of one unit at one number of threads.
  */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* learned.c - imports into the database the sample files that programs run with --learn have left
- * (runtime/start/learn.h).
+ * (runtime/start/learn.h); db.c calls it when it opens the database.
  *
  * Once:     one transaction inserts the samples together with the file's name; then the file is removed. A second
  *           command that imports at the same time, or after a crash between the two steps, finds the name and skips the

@@ -1,5 +1,6 @@
 /* machine_name.c - builds the name that identifies this machine in the keys of samples, so that measurements of
- * different machines are kept apart.
+ * different machines are kept apart, and names its CPU, GPU and kinds of devices, for the rest of profiles/ and the
+ * commands that load and profile.
  */
 #include <hwloc.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* peer_links.c - reduces the links measured between pairs of devices to the single peer link that a platform's unit
- * has.
+ * has, for db_platform.c and probe_peer.c.
  *
  * Model:    a pair transfers at the speed of the slower link of its two units (platform.h). If unit a's own link takes
  *           x(a), pair ab is measured as max(x(a), x(b)), so the fastest of a's pairs is x(a) itself. Only the fastest

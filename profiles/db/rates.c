@@ -1,7 +1,8 @@
 /* rates.c - stores firing rates: for each node of a program that did not fire in every wave, the fraction of waves in
  * which it did, as its latest run with --learn saw it; and the number of waves of that run. A node without a row fired
- * in every wave, or as often as its inputs came. Editing a kernel invalidates all rows of its program, because the
- * kernel may now decide differently.
+ * in every wave, or as often as its inputs came. learned.c stores them, compiler/load gives them to the graph, and
+ * `dfc explain` prints them. Editing a kernel invalidates all rows of its program, because the kernel may now decide
+ * differently.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* sample_range.c - decides whether a sample is plausible. It is the only such check, and covers samples to be stored,
- * rows of the database, and imported files, any of which may be damaged; planners trust whatever passes.
+ * rows of the database, and imported files, any of which may be damaged; planners trust whatever passes. db.c registers
+ * it in SQL, compiler/load reports what it rejected.
  *
  * SQL:      statements call it as sample_fault(job_bytes, mean_s, ci_s, runs, dropped), which returns the index (from
  *           0) of the first implausible argument, or NULL. sample_usable(kernel, …) returns 1 or 0, and describes the

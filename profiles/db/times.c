@@ -1,4 +1,4 @@
-/* times.c - loads what the database knows of a graph's kernels (struct dfw_known).
+/* times.c - loads what the database knows of a graph's kernels (struct dfw_known), for compiler/load and `dfc profile`.
  *
  * One query per kernel fetches all sizes, and a kernel without samples costs one query, so loading is quick even for a
  * large graph with many sizes, or one that was never profiled.

@@ -1,5 +1,5 @@
-/* estimate.c - one estimator: stores its observations, and estimates by nearest neighbours or by power laws, whichever
- * validated better.
+/* estimate.c - one estimator, for estimate_kernel.c and the report of `dfc profile`: stores its observations, and
+ * estimates by nearest neighbours or by power laws, whichever validated better.
  */
 #include <math.h>
 #include <stdlib.h>

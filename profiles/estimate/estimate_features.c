@@ -1,4 +1,6 @@
-/* estimate_features.c - parses the dimensions and scalars of a work key into features: numbers and words. */
+/* estimate_features.c - parses for estimate.c the dimensions and scalars of a work key into features, numbers and
+ * words, and compares them.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

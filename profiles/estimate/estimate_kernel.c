@@ -1,5 +1,6 @@
-/* estimate_kernel.c - the estimators of one kernel: times of its cpu variant, times of its gpu variant on one device,
- * and the speedup between them, from sizes at which both were measured.
+/* estimate_kernel.c - the estimators of one kernel, for known.c and the report of `dfc profile`: times of its cpu
+ * variant, times of its gpu variant on one device, and the speedup between them, from sizes at which both were
+ * measured.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* estimate_power.c - fits power laws by robust regression on logarithms, so that spikes and noise have little
- * influence.
+/* estimate_power.c - fits power laws for estimate.c by robust regression on logarithms, so that spikes and noise have
+ * little influence.
  */
 #include <math.h>
 #include <stdlib.h>

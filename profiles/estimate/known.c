@@ -1,4 +1,5 @@
-/* known.c - determines how long each work of a graph takes, from what was measured of its kernel.
+/* known.c - determines how long each work of a graph takes, from what was measured of its kernel, for compiler/load and
+ * `dfc profile`, and for programs that change their sizes (front/replan.c).
  *
  * Estimators of a kernel are built when the first of its works needs one; works whose kernel has no samples cost
  * nothing.

@@ -1,4 +1,6 @@
-/* points.c - arrays of measured sizes of a kernel (struct dfw_points): sorting and freeing them. */
+/* points.c - arrays of measured sizes of a kernel (struct dfw_points): sorting and freeing them, for the rest of
+ * profiles/ and the report of `dfc profile`.
+ */
 #include <stdlib.h>
 #include <string.h>
 

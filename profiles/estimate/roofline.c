@@ -1,5 +1,6 @@
 /* roofline.c - estimates execution times by the roofline model, from operation counts, bytes and the machine's
- * performance figures (roofline.h).
+ * performance figures (roofline.h): for compiler/load and front/replan.c, which fill in works that were not measured,
+ * and for `dfc explain --what-if`.
  */
 #include "profiles/estimate/roofline.h"
 

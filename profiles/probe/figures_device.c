@@ -1,5 +1,5 @@
-/* figures_device.c - measures a device's compute rates and memory bandwidth, with the benchmark loops of the device
- * interface.
+/* figures_device.c - measures for probe.c a device's compute rates and memory bandwidth, with the benchmark loops of
+ * the device interface.
  *
  * Arrays:   each of STREAM's three arrays is 16 times as large as the device's last-level cache, so that random reads
  *           rarely hit it, too. All three take at most half of the free memory. They fill the pool with which the

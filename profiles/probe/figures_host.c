@@ -1,5 +1,5 @@
-/* figures_host.c - measures how fast the host's cores compute and reach memory: runs each loop of figures_loops.h on 1,
- * 2, 4, … and all cores at the same time.
+/* figures_host.c - measures for probe.c how fast the host's cores compute and reach memory: runs each loop of
+ * figures_loops.h on 1, 2, 4, … and all cores at the same time.
  *
  * Arrays:   STREAM's rule: each of its three arrays is at least four times as large as all last-level caches together,
  *           but all three take no more than an eighth of the machine's memory.

@@ -1,5 +1,5 @@
-/* figures_loops.c - the benchmark loops for host figures: STREAM (McCalpin 1995), multiply-add chains, random reads and
- * atomic additions (figures_loops.h).
+/* figures_loops.c - the benchmark loops for the host figures of figures_host.c: STREAM (McCalpin 1995), multiply-add
+ * chains, random reads and atomic additions (figures_loops.h).
  */
 #include "profiles/probe/figures_loops.h"
 

@@ -1,5 +1,5 @@
-/* figures_text.c - prints the performance figures of units as a table, CSV or JSON. Other programs rely on the names in
- * CSV and JSON, so these must not change.
+/* figures_text.c - prints for `dfc probe` (cmd_probe.c) the performance figures of units as a table, CSV or JSON. Other
+ * programs rely on the names in CSV and JSON, so these must not change.
  */
 #include <inttypes.h>
 #include <stdio.h>

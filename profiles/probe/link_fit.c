@@ -1,5 +1,5 @@
 /* link_fit.c - fits the transfer-time model t(s) = t0 for s <= s0, else t0 + (s - s0)/B, to measured copies: latency,
- * threshold and bandwidth of a link.
+ * threshold and bandwidth of a link. probe_link.c calls it.
  *
  * Wu's thesis (eq. 3.1) has t0 + s/B beyond s0, which jumps by s0/B at s0: one more byte would cost that much. Here the
  * two pieces are continuous at s0. For s0 = 0, as on links without a flat part, both models agree.

@@ -1,5 +1,5 @@
-/* platform_text.c - prints a platform as a .df declaration, with numbers that are readable and that parse back to
- * exactly the same values.
+/* platform_text.c - prints for `dfc probe` (cmd_probe.c) a platform as a .df declaration, with numbers that are
+ * readable and that parse back to exactly the same values. probe.c makes its identifiers with it.
  *
  * Each number gets the unit that brings it between 1 and 1000, so that none needs an exponent.
  */

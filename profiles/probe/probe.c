@@ -1,5 +1,5 @@
-/* probe.c - builds the platform description of this machine for `dfc probe`: queries hwloc and the operating system
- * about the host, and measures each GPU.
+/* probe.c - builds the platform description of this machine for `dfc probe` (cmd_probe.c): queries hwloc and the
+ * operating system about the host, and measures each GPU.
  *
  * Figures:  performance figures come from figures_host.c for the host and from figures_device.c for a GPU; if they
  *           cannot be measured, the report says why. An emulated GPU has none, since it computes on the host's cores.

@@ -1,5 +1,6 @@
-/* probe_device.c - measures one device through the device interface: its links to the host, whether both directions
- * overlap, the launch overhead, and the fastest way to copy ordinary host memory (staged, or pinned in place).
+/* probe_device.c - measures for probe.c one device through the device interface: its links to the host, whether both
+ * directions overlap, the launch overhead, and the fastest way to copy ordinary host memory (staged, or pinned in
+ * place).
  *
  * Links are measured by copies of 64 B to 64 MiB, or to the size of a smaller pool, made exactly as a run makes them:
  * memory is pinned once and copies are timed after that. The cost of pinning is measured separately.

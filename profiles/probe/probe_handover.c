@@ -1,6 +1,6 @@
-/* probe_handover.c - measures the hand-over latency of a device: how long after a copy has ended other threads act on
- * its data. It runs a chain of empty jobs that alternate between host and device, so that one copy lies between each
- * two.
+/* probe_handover.c - measures for probe.c the hand-over latency of a device: how long after a copy has ended other
+ * threads act on its data. It runs a chain of empty jobs that alternate between host and device, so that one copy lies
+ * between each two.
  *
  * Chain:    the jobs compute nothing and the tokens are as small as possible. What a pair of jobs takes, minus its
  *           launch and its two copies, is therefore wake-up latency: of the host's worker, the device's worker and its

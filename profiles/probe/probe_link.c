@@ -1,5 +1,5 @@
-/* probe_link.c - measures one link: times copies of 64 bytes and of each larger power of two, and fits the transfer
- * model to them.
+/* probe_link.c - measures one link for probe_device.c and probe_peer.c: times copies of 64 bytes and of each larger
+ * power of two, and fits the transfer model to them.
  *
  * The time of a copy is what the runtime sees: from the call until the event after it is found complete. For the
  * emulator its own event times are used instead, because waking its threads costs host time that the link would not

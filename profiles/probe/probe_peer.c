@@ -1,5 +1,5 @@
-/* probe_peer.c - measures the bandwidth between devices: each ordered pair that the back end connects, one after the
- * other.
+/* probe_peer.c - measures for probe.c the bandwidth between devices: each ordered pair that the back end connects, one
+ * after the other.
  *
  * The number of pairs grows with the square of the number of devices, so each pair is measured more briefly than a
  * device's link to the host.

@@ -3,7 +3,6 @@
  * with it. Strings are escaped, floats have a point and all their digits, and parentheses stand wherever precedence
  * needs them. Long else-if chains are printed by a loop; everything else recurses.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

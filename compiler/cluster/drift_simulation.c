@@ -4,7 +4,6 @@
 #include "compiler/cluster/drift_simulation.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "compiler/cluster/scale_command.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

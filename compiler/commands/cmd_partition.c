@@ -3,7 +3,6 @@
  */
 #include "compiler/commands/command.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

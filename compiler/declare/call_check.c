@@ -3,7 +3,6 @@
  * depend on values, so elab/dims.c checks them during elaboration.
  */
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

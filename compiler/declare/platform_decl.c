@@ -4,7 +4,6 @@
  *
  * The device of class cpu is the host. It becomes unit 0 wherever it is declared; the other devices keep their order.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

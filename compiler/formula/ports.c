@@ -1,5 +1,4 @@
 /* ports.c - checks the ports of a kernel with formulas, for check.c: modes, extents, borders. */
-#include <math.h>
 #include <string.h>
 
 #include "compiler/formula/build.h"

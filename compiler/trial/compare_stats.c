@@ -5,7 +5,6 @@
 #include "compiler/trial/compare_stats.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  */
 #include "partition/planner/plan_report.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

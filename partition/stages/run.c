@@ -6,7 +6,6 @@
  */
 #include "partition/stages/pipeline.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "runtime/base/error.h"

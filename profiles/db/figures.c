@@ -2,7 +2,6 @@
  * gives those that probe.c measured to the units of its platform: their names, their rows in the database, and the
  * subset that estimates use. A row is one figure of one unit at one number of threads.
  */
-#include <math.h>
 #include <string.h>
 
 #include "profiles/db/db_impl.h"

@@ -16,7 +16,6 @@
  * With one class of devices all three are the same rule. Jobs that only devices can run have infinite speedup. Ties are
  * broken by node number. `--dl` as in locality.h.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "runtime/base/error.h"

@@ -21,7 +21,6 @@
  * Machine:  is called "fuzz" here, so that databases of one machine are read on every other.
  */
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* test_gantt.c - the chain of a Gantt chart, on bars made by hand where several end at once: what a bar waited for is
  * what brought its data there, or kept its engine, and not what ended at that moment elsewhere.
  */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -203,7 +203,6 @@ static void test_no_df_is_taken_for_another_format(void **state)
     expect_fine("graph a { b = c(d); c[0] = b(e); }\n");
     expect_fine("graph\nmain { for i in 0..2 { f(); } }\n");
     expect_fine("import \"a.df\"; link \"m\"; table t: f32[2] = { 1, 2 };\n");
-    expect_fine("kernel f(in a: f32[n]) cpu {{\n#include <math.h>\n\"workflow\"; NodeName=1;\ndef f(x):\n}};\n");
     expect_one_error(TEXT("#include \"lib.df\"\ngraph main { f(); }\n"), "character '#' is not part of the language");
     expect_one_error(TEXT("import numpy;\nparam n = 1;\n"), "expected a string after 'import'");
     expect_one_error(TEXT("void f(float a);\n\nkernel g(in a: f32[n]) cpu \"g.c\";\n"), "expected a declaration, found 'void'");

@@ -1,5 +1,4 @@
 /* test_count.c - how many operations formulas do, counted from programs. All numbers are exact. */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-#include <math.h>
 #include <string.h>
 
 #include "long.h"

@@ -88,21 +88,22 @@ in_turns() {
     while [ $turn -le "$turns" ]; do "$@"; turn=$((turn + 1)); done
 }
 summary() {
-    passed=0 failed=0 skipped=0
-    while read -r name; do
-        value=$(value "$name") n=$(grep -cF ",$name," "$csv")
-        unit=$(awk -F, -v name="$name" '$2 == name { print $4; exit }' "$csv")
-        if why=$(grep -F "$name: " "$work/failed"); then
-            echo "not ok $why"; failed=$((failed + 1))
-        elif [ -n "$value" ]; then
-            echo "ok $name = $value $unit$([ "$turns" = 1 ] || echo " (median of $n)")"; passed=$((passed + 1))
-        else
-            why=$(grep -F "$name: " "$work/skipped") || why="$name: no time was left"
-            echo "skip $why"; skipped=$((skipped + 1))
-        fi
-    done <"$work/wanted"
-    grep -m 1 'no cuBLAS was found' "$log"
-    echo "$passed passed, $failed failed, $skipped skipped"
+    sort -t , -k 2,2 -k 3,3g "$csv" | awk -F , -v turns="$turns" -v failed_file="$work/failed" -v skipped_file="$work/skipped" -v log_file="$log" '
+        function said(file, name, line) { # what the file says of this figure
+            while ((getline line <file) > 0) if (index(line, name ": ") == 1) { close(file); return line }
+            close(file)
+        }
+        FILENAME == "-" { v[$2, ++n[$2]] = $3; unit[$2] = $4; next }
+        said(failed_file, $0) { print "not ok " said(failed_file, $0); failed++; next }
+        $0 in n {
+            m = n[$0]; of = turns == 1 ? "" : " (median of " m ")"; passed++
+            printf "ok %s = %.6g %s%s\n", $0, (v[$0, int((m + 1) / 2)] + v[$0, int(m / 2) + 1]) / 2, unit[$0], of; next
+        }
+        { why = said(skipped_file, $0); print "skip " (why ? why : $0 ": no time was left"); skipped++ }
+        END {
+            while ((getline line <log_file) > 0) if (line ~ /no cuBLAS was found/) { print line; break }
+            printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+        }' - "$work/wanted"
 }
 finish() {
     summary >"$work/summary"

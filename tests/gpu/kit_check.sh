@@ -6,22 +6,29 @@ kit=$(realpath "$1") bad=0
 error() { echo "gpu-kit: error: $1" >&2; bad=1; }
 files=$(find "$kit" -type f | while read -r f; do IFS= LC_ALL=C read -rd '' -n 4 magic <"$f"; [ "$magic" != $'\x7fELF' ] || echo "$f"; done)
 [ -n "$files" ] || error "there is no program in $kit"
-for f in $files; do
+# Of each file a line: the newest glibc that it needs, what it looks for where, whether it has sections for debuggers, and what it needs.
+# shellcheck disable=SC2086
+while IFS=$'\t' read -r f newest path stripped all_needed; do
     name=${f#"$kit"/}
-    { read -r newest; read -r all_needed; read -r path; } < <(objdump -p -T "$f" 2>/dev/null | awk '
-        match($0, /GLIBC_2\.[0-9]+/) { v = substr($0, RSTART + 8, RLENGTH - 8) + 0; if (v > newest) newest = v }
-        $1 == "NEEDED" { needed = needed " " $2 }
-        $1 == "RPATH" || $1 == "RUNPATH" { n = split($2, folders, ":"); for (i = 1; i <= n; i++) if (folders[i] !~ /^\$ORIGIN\//) path = path " " folders[i] }
-        END { print newest + 0; print needed; print path }')
     [ "$newest" -le 34 ] ||
         error "$name needs 2.$newest: $(objdump -T "$f" | awk -v v="(GLIBC_2.$newest)" 'index($0, v) { print $NF }' | head -n 3 | tr '\n' ' ')"
     for needed in $all_needed; do
         case $needed in libc.so.6 | libm.so.6 | libdl.so.2 | librt.so.1 | libpthread.so.0 | ld-linux-x86-64.so.2) continue ;; esac
         [ -e "$kit/lib/$needed" ] || error "$name needs $needed, which is not in lib/"
     done
-    [ -z "$path" ] || error "$name looks for libraries in $path"
-    [[ ! $(readelf -SW "$f") =~ \ \.(symtab|debug_info)\  ]] || error "$name is not stripped"
-done
+    [ "$path" = - ] || error "$name looks for libraries in $path"
+    [ "$stripped" = yes ] || error "$name is not stripped"
+done < <(readelf -dSVW $files /dev/null 2>/dev/null | awk '
+    function out() { if (f) print f "\t" newest + 0 "\t" (path ? path : "-") "\t" stripped "\t" needed; newest = path = needed = ""; stripped = "yes" }
+    /^File: / { out(); f = substr($0, 7); next }
+    /Name: GLIBC_2\.[0-9]+/ && match($0, /GLIBC_2\.[0-9]+/) { v = substr($0, RSTART + 8, RLENGTH - 8) + 0; if (v > newest) newest = v }
+    / \.(symtab|debug_info) / { stripped = "no" }
+    /\((NEEDED|RPATH|RUNPATH)\)/ && match($0, /\[.*\]/) {
+        value = substr($0, RSTART + 1, RLENGTH - 2)
+        if (/\(NEEDED\)/) needed = needed " " value
+        else { n = split(value, folders, ":"); for (i = 1; i <= n; i++) if (folders[i] !~ /^\$ORIGIN\//) path = path (path ? " " : "") folders[i] }
+    }
+    END { out() }')
 for l in "$kit"/lib/*; do case ${l##*/} in libcuda* | libcu[bfrs]* | libopenblas* | libstdc++* | libgcc_s* | libgfortran*) error "${l##*/} is in lib/" ;; esac; done
 size=$(du -sk "$kit" | cut -f1)
 [ "$size" -le 40960 ] || error "$size KiB are more than 40 MiB"

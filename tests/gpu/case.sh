@@ -10,10 +10,10 @@ case_begin() { # STEP KIT OUT DEVICE BUDGET_S: sets kit, out, device, work, log.
     work=$(mktemp -d 2>/dev/null || mktemp -d "$out/work.XXXXXX"); trap 'rm -rf "$work"' EXIT
     SECONDS=0
     head="step $step, --device=$device, kit $(cat "$kit/version" 2>/dev/null || echo none), $(gpu_name)"
-    : >"$work/before"
-    [ "$(head -n 1 "$log" 2>/dev/null)" != "$head" ] || grep -E '^(ok|figure) ' "$log" >"$work/before"
-    { echo "$head"; cat "$work/before"; } >"$log"
-    passed=$(grep -c '^ok ' "$work/before")
+    before=''
+    [ "$(head -n 1 "$log" 2>/dev/null)" != "$head" ] || before=$(grep -E '^(ok|figure) ' "$log")
+    echo "$head${before:+$'\n'$before}" >"$log"
+    passed=$(grep -c '^ok ' <<<"$before")
     echo "$head"; [ "$passed" = 0 ] || echo "$passed cases were done before"
 }
 gpu_name() { # what nvidia-smi says, if it is there
@@ -21,13 +21,13 @@ gpu_name() { # what nvidia-smi says, if it is there
     echo "GPU ${name:-not named}"
 }
 say() { echo "$*"; echo "$*" >>"$log"; }
-one_line() { tr '\n' ' ' <<<"$*" | cut -c 1-700; }
+one_line() { local text=${*//$'\n'/ }; echo "${text:0:700}"; }
 pass() { say "ok $1"; passed=$((passed + 1)); }
 fail() { say "not ok $1: $(one_line "${@:2}")"; failed=$((failed + 1)); }
 skip() { say "skip $1: $(one_line "${@:2}")"; skipped=$((skipped + 1)); }
 figure() { say "figure $1,$2,$3"; } # NAME VALUE UNIT
 want() { # NAME: is it to be done? It was not done before, and there is time
-    if grep -qxF "ok $1" "$work/before"; then return 1; fi
+    if [[ $'\n'$before$'\n' == *$'\n'"ok $1"$'\n'* ]]; then return 1; fi
     [ "$SECONDS" -lt "$budget_s" ] || { skip "$1" "no time is left of $budget_s s"; return 1; }
 }
 case_end() {

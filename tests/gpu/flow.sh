@@ -23,7 +23,12 @@ says_no_gpu() { # NAME: asked for CUDA where there is none, a program says so an
     app "$@"
     [ $? = 1 ] && grep -qiE 'no CUDA|no GPU|driver|nvcc' "$work/err" && pass "$1-says-no-gpu" || fail "$1-says-no-gpu" "$(cat "$work/err")"
 }
-stat_sum() { grep -oE "\"$1\": [0-9]+" "$work/err" | awk '{ n += $2 } END { print n + 0 }'; } # NAME: of the GPUs' memories
+stat_sum() { # NAME: of the GPUs' memories
+    local rest sum=0
+    read -rd '' rest <"$work/err"
+    while [[ $rest =~ \"$1\":\ ([0-9]+)(.*) ]]; do sum=$((sum + BASH_REMATCH[1])) rest=${BASH_REMATCH[2]}; done
+    echo $sum
+}
 gpu_jobs() { # jobs that the GPUs did, by the statistics of the last run
     grep -oE '"name": "[^"]*", "jobs": [0-9]+, "busy_s"' "$work/err" | grep -v '"cpu ' | grep -oE '[0-9]+, "busy' | awk '{ n += $1 } END { print n + 0 }'
 }

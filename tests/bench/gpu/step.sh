@@ -64,7 +64,7 @@ less() { awk "BEGIN { exit !($1 < $2) }"; }
 figure() {
     name=$1 unit=$2; shift 2
     grep -qxF "$name" "$work/wanted" || echo "$name" >>"$work/wanted"
-    if grep -qF "$turn,$name," "$csv" || grep -qF "$name: " "$work/failed" "$work/skipped"; then return; fi
+    if grep -qF -e "$turn,$name," -e "$name: " "$csv" "$work/failed" "$work/skipped"; then return; fi
     if [ -n "$none" ]; then echo "$name: $none" >>"$work/skipped"; return; fi
     time_left || return
     value=$("$@" 2>"$work/why") && code=0 || code=$?

@@ -155,7 +155,9 @@ begin() { rm -f pid.*; mpirun --enable-recovery -n "$1" sh -c 'echo $$ >pid.$OMP
 begin 4; wait_for out 20; kill -9 "$(cat pid.2)"
 wait $launcher; as_one killed
 expect killed-told 0 '^tiles: warning: rank 2 on .* counts as dead' cat said
-begin 3 --resume; wait_for out 20; kill -9 $launcher; wait $launcher 2>/dev/null
+begin 3 --resume; wait_for out 20
+for _ in $(seq 1000); do grep -q '^done ' tiles.journal 2>/dev/null && break; sleep 0.02; done # a tile is written before its wave is accepted
+kill -9 $launcher; wait $launcher 2>/dev/null
 for rank in 0 1 2; do while kill -0 "$(cat pid.$rank)" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$(cat pid.$rank)/status" 2>/dev/null; do sleep 0.02; done; done
 expect half 0 '^done ' cat tiles.journal
 # shellcheck disable=SC2086

@@ -64,7 +64,7 @@ expect asked-more-simulated 0 "warning: --passes=9: an acc has 4 parts at most, 
 expect asked-more-simulate 0 "warning: --passes=9: an acc has 4 parts at most, so the waves go by so often" "$DFC" simulate "$parts" --parts=4 --waves=3 --passes=9
 expect asked-once-simulate 0 "warning: --passes=2: the waves go by once, because no acc is divided" "$DFC" simulate "$parts" --parts=1 --waves=3 --passes=2
 expect asked-once 1 "passes=2: the waves of this run go by once, because no acc is divided" ./parts --waves=3 --passes=2
-expect asked-waves 1 "because --serial, --poison, --dump, --check=variants and --rehearse are for runs of one pass" ./parts-2 --waves=3 --passes=2 --poison
+expect asked-waves 1 "because --serial, --poison, --dump, --record-job, --check=variants and --rehearse are for runs of one pass" ./parts-2 --waves=3 --passes=2 --poison
 # Parts that read only what is once: nothing is kept of the waves.
 printf %s 'kernel table(out p: f32[n]) once cpu {{ for (size_t i = 0; i < n; i++) p[i] = (float)i; }};
 kernel back(in p: f32[n] split n, acc vol: f32[n] split n) cpu {{ for (size_t i = 0; i < n; i++) vol[i] += p[i] + (float)df_wave(call); }};

@@ -40,7 +40,7 @@ if ! unshare -m mount -t tmpfs -o noexec,size=64m none mounted 2>/dev/null; then
     expect noexec 0 '^3$' env TMPDIR="$PWD/mounted" HOME="$PWD/home" unshare -m sh -c 'mount -t tmpfs -o noexec,size=64m none mounted && "$DFC" run s.df --nvcc=none "--cflags=-include stdio.h"'
     expect noexec-doctor 0 'absent temporary files .*mounted: .* free, noexec$' env TMPDIR="$PWD/mounted" unshare -m sh -c 'mount -t tmpfs -o noexec,size=64m none mounted && "$DFC" doctor --quick'
     expect noexec-everywhere 1 "^dfc: error: cannot run '.*/mounted/dfc-.*/s': its file system is mounted with noexec; set TMPDIR to a folder where programs may run$" \
-        env -u XDG_CACHE_HOME TMPDIR="$PWD/mounted" HOME="$PWD/home" unshare -m sh -c 'for place in /tmp /var/tmp "$PWD"; do mount --bind "$place" "$place" && mount -o remount,bind,noexec "$place"; done; mount --bind "$DF_BUILD" "$DF_BUILD" && mount -o remount,bind,exec "$DF_BUILD" # it may lie in one of them
+        as_is env -u XDG_CACHE_HOME TMPDIR="$PWD/mounted" HOME="$PWD/home" unshare -m sh -c 'for place in /tmp /var/tmp "$PWD"; do mount --bind "$place" "$place" && mount -o remount,bind,noexec "$place"; done; mount --bind "$DF_BUILD" "$DF_BUILD" && mount -o remount,bind,exec "$DF_BUILD" # it may lie in one of them
         cd "$PWD" && "$DFC" run s.df --nvcc=none "--cflags=-include stdio.h"'
 fi
 # From Python, too: its library is loaded from elsewhere.

@@ -1,5 +1,5 @@
-/* drift_report.c - prints (text, CSV) and draws the throughput of a drifting pipeline over time, for `dfc map --drift`
- * in map_command.c (drift_simulation.h).
+/* drift_report.c - prints (text, CSV) and draws how a drifting pipeline fares over time if its mapping is kept, tuned, or the best at each moment, and what the
+ * tuner decided: `dfc map --drift`, for map_command.c of the same room (drift_simulation.h).
  */
 #include "compiler/cluster/drift_simulation.h"
 

@@ -1,5 +1,5 @@
-/* analyse.c - static analysis of a formula before it is printed, for all files of the room: how often each node is
- * used, the range of every integer, and which reads are conditional.
+/* analyse.c - static analysis of a formula, for the files that print it (kernel.c, expr.c, rows.c, tiles.c and others): how often each node is used, which reads are
+ * conditional, the range of every integer and so the extents below which no index overflows, and how many copies of a reduction's body are written out.
  */
 #include "compiler/generate/gen.h"
 #include "compiler/proof/proof.h"

@@ -1,5 +1,5 @@
 /* rates.c - finds each node's rate, the fraction of waves in which it fires: from @rate, else as learnt from earlier runs, else from the rates of its inputs.
- * finish.c calls it, and profiles/db/rates.c once the learnt rates are known. Its hash of a graph names these for --learn. */
+ * finish.c calls it, and profiles/db/rates.c once the learnt rates are known. The hash of all kernels' sources, by which start/learn_place.c stores these, is here. */
 #include "runtime/base/intern.h"
 #include "runtime/graph/graph.h"
 

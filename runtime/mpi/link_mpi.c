@@ -1,5 +1,5 @@
 /* link_mpi.c - implements the link between ranks (runtime/link/link.h) over MPI, as a plug-in that is built with the site's mpicc. link/link.c loads it into a
- * program, whose ranks then call it through struct dfr_link.
+ * program, lets ranks exchange their addresses by it (mpi_gather), and opens it if TCP does not carry the messages.
  *
  * Calls:     only MPI_Isend, Iprobe, Irecv and Test, from the thread that opened the link (MPI_THREAD_FUNNELED). There
  *            are no collective calls between the start and the end, because a rank may die at any time.

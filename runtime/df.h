@@ -457,6 +457,7 @@ struct df_memory_stats {                /* of one device's memory */
     uint64_t evictions, evicted_bytes, writebacks, writeback_bytes;
     char evict[8];                      /* "none": everything fits at once. Else which block leaves: "lru", "belady" */
     unsigned jobs;                      /* jobs in flight on the device: as given, or as found last */
+    unsigned inexact;                   /* 1: the device lacks what results need to have the CPU's bits, and options->inexact let it take part */
     uint64_t replayed;                  /* jobs that were replayed from a recording */
     uint64_t peer_copies, peer_bytes;   /* sent to other devices directly */
     uint64_t staged_copies, staged_bytes; /* of the copies from the host and to it: those through a ring of pinned memory,

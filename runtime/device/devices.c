@@ -83,7 +83,7 @@ static int take(struct dfr_devices *chosen, const struct dfr_device_ops *ops, ui
     }
     bool loaded = !ops->load || !has_gpu_variants(ops, graph) || ops->load(number, graph->functions, graph->n_kernels, false, &why) == DF_OK;
     if (!loaded && options->inexact && ops->load(number, graph->functions, graph->n_kernels, true, NULL) == DF_OK) {
-        chosen->inexact = why;
+        chosen->of[chosen->n].inexact = why;
         loaded = true;
     }
     if (loaded) {

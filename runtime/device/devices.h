@@ -27,11 +27,11 @@ struct dfr_devices {
         const struct dfr_device_ops *ops;
         uint32_t number;                /* among its back end's devices */
         uint32_t index;                 /* among all devices */
+        struct df_error inexact;        /* what it lacks for the CPU's bits, which options->inexact allows; "": nothing */
     } of[DF_MAX_UNITS];                 /* the first n, in the order of back ends and numbers */
     uint32_t present;                   /* devices that there are */
     uint32_t n_left_out;                /* those that cannot run the program, if no device was named */
     struct df_error left_out;           /* why the last of them cannot, or why there are none */
-    struct df_error inexact;            /* what a chosen device lacks for the CPU's bits, which options->inexact allows; "": nothing */
 };
 
 /* Do the options name devices? */

@@ -277,6 +277,7 @@ struct dfr_run_devices {                /* all NULL and 0 in a run without devic
     const struct dfr_device_ops *host;  /* the back end that allocates and pins host memory for copies; NULL: no devices */
     uint32_t number[DF_MAX_UNITS];      /* by unit: which of the back end's devices it is */
     uint32_t index[DF_MAX_UNITS];       /* and which of all devices */
+    bool inexact[DF_MAX_UNITS];         /* by unit: the device lacks what the CPU's bits need */
     uint64_t limit_bytes[DF_MAX_UNITS]; /* by unit: memory that may be used */
     struct dfr_room rooms[DF_MAX_UNITS];/* by unit: what of it will be used, and for what */
     uint32_t jobs;                      /* jobs launched at a time on a GPU, at most */

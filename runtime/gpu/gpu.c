@@ -289,6 +289,7 @@ void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats)
 {
     dfm_cache_stats(gpu->cache, stats);
     stats->jobs = gpu->flight.jobs;
+    stats->inexact = gpu->run->devices.inexact[gpu->unit];
     snprintf(stats->evict, sizeof stats->evict, "%s", gpu->run->devices.rooms[gpu->unit].fits ? "none"
                                                       : gpu->by_next_use             ? "belady" : "lru");
     stats->replayed = gpu->n_replayed;

@@ -135,6 +135,10 @@ static void report_memories(const struct dfr_figures *f, const struct sums *sums
         }
     dfr_report_table_end(&table);
     fprintf(out, "copied to devices, from them and between them: %s\n", dfr_text_bytes(sums->copied_bytes, copied, sizeof copied));
+    for (int r = 0; r < f->n_ranks; r++)
+        for (unsigned i = 0; i < f->ranks[r].stats.n_memories; i++)
+            if (f->ranks[r].stats.memories[i].inexact)
+                fprintf(out, "rank %d, %s: results of formulas may differ from the CPU's in the last bits (--inexact)\n", r, f->ranks[r].stats.memories[i].name);
 }
 
 static void report_policies(const struct dfr_figures *f, FILE *out)

@@ -38,7 +38,8 @@ static void put_memories(const struct df_stats *s, unsigned shown, enum dfr_form
         DFR_COLUMN(NULL, "peer_bytes", BYTES), DFR_COLUMN(NULL, "staged_copies", COUNT), DFR_COLUMN(NULL, "staged_bytes", BYTES),
         DFR_COLUMN(NULL, "batches", COUNT), DFR_COLUMN(NULL, "batched_copies", COUNT), DFR_COLUMN(NULL, "joined_copies", COUNT),
         DFR_COLUMN(NULL, "evictions", COUNT), DFR_COLUMN(NULL, "writebacks", COUNT), DFR_COLUMN("jobs", "jobs", COUNT, .width = 4, .only = MEMORIES),
-        DFR_COLUMN("replayed", "replayed", COUNT, .width = 8, .only = MEMORIES), DFR_COLUMN("evict", "evict", TEXT, .width = 6, .only = CACHES),
+        DFR_COLUMN("replayed", "replayed", COUNT, .width = 8, .only = MEMORIES), DFR_COLUMN(NULL, "inexact", COUNT),
+        DFR_COLUMN("evict", "evict", TEXT, .width = 6, .only = CACHES),
         DFR_COLUMN("hits", "hits", COUNT, .width = 9, .only = CACHES), DFR_COLUMN("bytes", "hit_bytes", BYTES, .width = 9, .only = CACHES),
         DFR_COLUMN("misses", "misses", COUNT, .width = 9, .only = CACHES), DFR_COLUMN("bytes", "miss_bytes", BYTES, .width = 9, .only = CACHES),
         DFR_COLUMN("ahead", "prefetches", COUNT, .width = 9, .only = CACHES), DFR_COLUMN("bytes", "prefetch_bytes", BYTES, .width = 9, .only = CACHES),
@@ -53,16 +54,19 @@ static void put_memories(const struct df_stats *s, unsigned shown, enum dfr_form
             DFR_STR(m->name), DFR_NUM(m->capacity_bytes), DFR_NUM(m->peak_bytes), DFR_NUM(m->scratch_peak_bytes), DFR_NUM(m->h2d_copies), DFR_NUM(m->h2d_bytes),
             DFR_NUM(m->d2h_copies), DFR_NUM(m->d2h_bytes), DFR_NUM(m->peer_copies), DFR_NUM(m->peer_bytes), DFR_NUM(m->staged_copies),
             DFR_NUM(m->staged_bytes), DFR_NUM(m->batches), DFR_NUM(m->batched_copies), DFR_NUM(m->joined_copies), DFR_NUM(m->evictions),
-            DFR_NUM(m->writebacks), DFR_NUM(m->jobs), DFR_NUM(m->replayed), DFR_STR(m->evict), DFR_NUM(m->hits), DFR_NUM(m->hit_bytes),
+            DFR_NUM(m->writebacks), DFR_NUM(m->jobs), DFR_NUM(m->replayed), DFR_NUM(m->inexact), DFR_STR(m->evict), DFR_NUM(m->hits), DFR_NUM(m->hit_bytes),
             DFR_NUM(m->misses), DFR_NUM(m->miss_bytes), DFR_NUM(m->prefetches), DFR_NUM(m->prefetch_bytes), DFR_NUM(m->evictions),
             DFR_NUM(m->evicted_bytes), DFR_NUM(m->writebacks), DFR_NUM(m->writeback_bytes) });
     }
     dfr_report_table_end(&table);
 }
 
-static void report_copies(const struct df_stats *s, FILE *out)
+static void report_devices(const struct df_stats *s, FILE *out)
 {
     char bytes[24];
+    for (unsigned i = 0; i < s->n_memories; i++)
+        if (s->memories[i].inexact)
+            fprintf(out, "%s: results of formulas may differ from the CPU's in the last bits (--inexact)\n", s->memories[i].name);
     for (unsigned i = 0; i < s->n_memories; i++)
         if (s->memories[i].staged_copies > 0)
             fprintf(out, "%s: %" PRIu64 " copies (%s) went through pinned memory, because the host's is not pinned\n",
@@ -110,7 +114,7 @@ void dfr_report_text(const struct df_stats *s, const struct df_graph *graph, con
     if (s->n_memories) {
         fputc('\n', out);
         put_memories(s, MEMORIES, DFR_FORM_TEXT, out);
-        report_copies(s, out);
+        report_devices(s, out);
         fputc('\n', out);
         put_memories(s, CACHES, DFR_FORM_TEXT, out);
     }

@@ -36,6 +36,7 @@ static void put_memory(struct dfr_bytes_writer *w, const struct df_memory_stats 
     put_text(w, m->name);
     put_text(w, m->evict);
     dfr_bytes_put_number(w, m->jobs);
+    dfr_bytes_put_number(w, m->inexact);
     for (unsigned i = 0; i < N_MEMORY_FIELDS; i++) {
         uint64_t number;
         memcpy(&number, (const char *)m + memory_fields[i], sizeof number);
@@ -172,6 +173,7 @@ static void get_memory(struct dfr_bytes_reader *r, struct df_memory_stats *m)
     get_text(r, m->name, sizeof m->name);
     get_text(r, m->evict, sizeof m->evict);
     m->jobs = get_count(r, UINT32_MAX);
+    m->inexact = get_count(r, 1);
     for (unsigned i = 0; i < N_MEMORY_FIELDS; i++) {
         uint64_t number = dfr_bytes_get_number(r);
         memcpy((char *)m + memory_fields[i], &number, sizeof number);

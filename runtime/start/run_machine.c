@@ -66,14 +66,15 @@ static void number_devices(struct df_run *run, const struct dfr_devices *chosen)
         run->devices.ops[i + 1] = chosen->of[i].ops;
         run->devices.number[i + 1] = chosen->of[i].number;
         run->devices.index[i + 1] = chosen->of[i].index;
+        run->devices.inexact[i + 1] = chosen->of[i].inexact.text[0] != '\0';
+        if (run->devices.inexact[i + 1])
+            dfr_log(run, DF_LOG_WARNING, "%s", chosen->of[i].inexact.text);
         if (!run->devices.host || (!run->devices.host->host_register && chosen->of[i].ops->host_register))
             run->devices.host = chosen->of[i].ops;
     }
     if (chosen->n > 0 && chosen->n_left_out > 0)
         dfr_log(run, DF_LOG_INFO, "%u of %u devices left out; the last: %s", chosen->n_left_out, chosen->present,
                 chosen->left_out.text);
-    if (chosen->inexact.text[0])
-        dfr_log(run, DF_LOG_WARNING, "%s", chosen->inexact.text);
 }
 
 /* The program's plan, if it is one that a run obeys. */

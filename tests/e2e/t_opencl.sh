@@ -167,6 +167,20 @@ done
 inexact() { shim SHIM_INEXACT=1 CMOCKA_MESSAGE_OUTPUT=STDOUT "$DF_BUILD/tests/test_opencl" 2>&1; }
 expect inexact 0 'lacks denormals or correctly rounded division of float' inexact # and what --inexact does then is that test's
 run SHIM_INEXACT=1 >out; same own-kernels-on-inexact out expected # what a .cl file needs is its author's matter
+expect own-kernels-stats 0 '"inexact": 0, ' shim SHIM_INEXACT=1 ./flow --device=opencl --policy=all-gpu --waves=2 --inexact --stats=json,totals
+cat >thirds.df <<'X'
+kernel make(out a: f32[n]) cpu {{ for (size_t i = 0; i < n; i++) a[i] = (float)i; }};
+kernel third(in a: f32[n], out b: f32[n]) { b[i] = a[i] / 3; }
+kernel look(in b: f32[n]) ordered cpu {{ printf("%a\n", b[n - 1]); }};
+graph main { a: f32[100] = make(); b = third(a); look(b); }
+X
+check inexact-compiles "$DFC" thirds.df -o thirds
+differ="results of formulas may differ from the CPU's in the last bits \(--inexact\)$" with="./thirds --device=opencl --policy=all-gpu --waves=4 --inexact"
+expect inexact-refused 1 'lacks denormals or correctly rounded division of float: .*\(--inexact allows it\)' shim SHIM_INEXACT=1 ${with% *}
+expect inexact-stats 0 "^[^:]+: $differ" shim SHIM_INEXACT=1 $with --stats=totals
+expect inexact-json 0 '"inexact": 1, ' shim SHIM_INEXACT=1 $with --stats=json,totals
+expect exact-stats 1 '^0$' sh -c "$with --stats=totals 2>&1 | grep -c inexact"
+if have_ranks inexact-ranks; then expect inexact-ranks 0 "^rank 1, [^:]+: $differ" shim SHIM_INEXACT=1 bash -c ". '$here/ranks.sh'; ranks 2 $with --cluster --stats=totals"; fi
 
 # What is measured of OpenCL's devices is kept apart, and planned with where they are asked for.
 export DFC_PROFILE=$PWD/profile.db

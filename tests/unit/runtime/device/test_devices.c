@@ -192,7 +192,8 @@ static void numbers(void **state)
     assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
     assert_int_equal(chosen.n, 3);
     assert_int_equal(chosen.n_left_out, 0);
-    assert_string_equal(chosen.inexact.text, "two1 lacks digits");
+    assert_string_equal(chosen.of[1].inexact.text, "");
+    assert_string_equal(chosen.of[2].inexact.text, "two1 lacks digits");
 
     o.gpus = 4;
     assert_int_equal(dfr_devices_first(&ends, &o, r.graph, &ops, &number, &error), DF_OK);

@@ -36,6 +36,10 @@ for step in $figures; do
     [ $step = 4 ] && ! long || expect "step$step-without-a-gpu" 0 '^0 passed, 0 failed, [1-9][0-9]* skipped$' sh "$steps/step$step.sh" programs none cuda
     expect "step$step-usage" 2 "^usage: step$step.sh PROGRAMS OUT cuda" sh "$steps/step$step.sh" programs out
 done
+mkdir drivers
+OCL_ICD_VENDORS=$PWD/drivers expect step4-without-opencl 0 '^0 passed, 0 failed, [1-9][0-9]* skipped$' sh "$steps/step4.sh" programs none opencl
+expect step6-without-opencl 2 '^usage: step6.sh PROGRAMS OUT cuda\|emu, or' sh "$steps/step6.sh" programs none opencl
+if long && have_opencl step4-opencl; then expect step4-opencl 0 '^10 passed, 0 failed, 0 skipped$' env TURNS=1 sh "$steps/step4.sh" programs cl opencl; fi
 expect no-time 0 '^0 passed, 0 failed, [1-9][0-9]* skipped$' env BUDGET_S=0 sh "$steps/step6.sh" programs late emu
 mkdir long few; cp out6/* long/; grep -v ' under gp,' out6/step6.csv >long/step6.csv # so the predictions are there, and gp itself is to be run
 expect too-long 0 '^skip matrix of 32 under gp: .* is predicted to take ' env WAVE_LIMIT_S=1e-9 sh "$steps/step6.sh" programs long emu
@@ -47,7 +51,7 @@ printf '#!/bin/sh\necho broken >&2; exit 3\n' >programs/chain300
 cp out4/step4.csv before; grep -v ' of 300 ' before >out4/step4.csv
 expect broken-program 1 '^not ok chain of 300 with --cuda-graphs=off \(32 LAZY\): chain300 .* exit 3 broken' sh "$steps/step4.sh" programs out4 emu
 
-expect bench-usage 2 '^usage: run.sh BUILDDIR OUT cuda\|emu' "$steps/run.sh" "$DF_BUILD"
+expect bench-usage 2 '^usage: run.sh BUILDDIR OUT cuda\|emu\|opencl' "$steps/run.sh" "$DF_BUILD"
 [ "${GPU_STEPS:-}" = all ] || exit 0
 
 # The bench compares policies once the machine was probed and the kernels were profiled: so the default is gp, by times that were measured.

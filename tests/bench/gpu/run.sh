@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Figures of a GPU's path: run.sh BUILDDIR OUT cuda|emu. Prints CSV (figure,value,unit), each value the median of its turns (step.sh):
+# Figures of a GPU's path: run.sh BUILDDIR OUT cuda|emu|opencl. Prints CSV (figure,value,unit), each value the median of its turns (step.sh):
 #   copies, overlap, launches   those of step4.sh; on CUDA what plain CUDA reaches stands beside them
 #   matrix                      the mixed matrix graph under every policy and the default. Before that the machine is probed, the kernels are
 #                               profiled, and the program is built again with what they found
@@ -8,7 +8,7 @@
 # MATRIX_POLICIES, GPU_FLAGS (more of dfc's options), NVCC.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# = 3 ] && [ -x "$1/bin/dfc" ] || { echo "usage: run.sh BUILDDIR OUT cuda|emu" >&2; exit 2; }
+[ $# = 3 ] && [ -x "$1/bin/dfc" ] || { echo "usage: run.sh BUILDDIR OUT cuda|emu|opencl" >&2; exit 2; }
 build=$(realpath "$1"); mkdir -p "$2" || exit 1; top=$(realpath "$2") where=$3 status=0
 rm -rf "${top:?}"/{programs,src,figures,matrix,profile.db*}; mkdir -p "$top/programs"
 sh "$here/sources.sh" "$top/src" || exit 1
@@ -35,6 +35,7 @@ while read -r name how; do
 done < <(sh "$here/step4.sh" --programs)
 echo figure,value,unit
 sh "$here/step4.sh" "$top/programs" "$top/figures" "$where" | as_csv || status=1
+[ "$where" != opencl ] || exit $status # the matrix graph is in CUDA
 
 step=matrix budget_s=300
 . "$here/step.sh"

@@ -10,9 +10,8 @@ turns=${TURNS:-3} limit_s=${LIMIT_S:-60}
 here=$(cd "$(dirname "$0")" && pwd)
 began=$(date +%s)
 set_up() { # PROGRAMS OUT DEVICE: after what a step's own options are
-    if [ $# != 3 ] || { [ "$3" != cuda ] && [ "$3" != emu ]; } || [ ! -d "$1" ]; then
-        echo "usage: $step.sh PROGRAMS OUT cuda|emu, or $step.sh --programs" >&2; exit 2
-    fi
+    case "|${devices:=cuda|emu}|" in *"|${3-}|"*) ;; *) set -- ;; esac
+    if [ $# != 3 ] || [ ! -d "$1" ]; then echo "usage: $step.sh PROGRAMS OUT $devices, or $step.sh --programs" >&2; exit 2; fi
     programs=$(cd "$1" && pwd) device=$3 none=''
     mkdir -p "$2" || exit 1
     out=$(cd "$2" && pwd); csv=$out/$step.csv log=$out/$step.log times=$out/$step.times
@@ -53,8 +52,8 @@ EOT
 }
 find_gpu() { # $none: why there is no GPU
     [ -x "$programs/chain" ] || return 0
-    "$programs/chain" --device=cuda --policy=all-gpu >/dev/null 2>"$work/err" && return
-    none=$(grep -io 'no cuda device.*' "$work/err" | head -n 1) # every other failure is one
+    "$programs/chain" --device="$device" --policy=all-gpu >/dev/null 2>"$work/err" && return
+    none=$(grep -io "no $device device.*" "$work/err" | head -n 1) # every other failure is one
 }
 time_left() { [ $(($(date +%s) - began)) -lt "${BUDGET_S:-$budget_s}" ]; }
 calc() { awk "BEGIN { printf \"%.6g\", $1 }"; }

@@ -150,8 +150,10 @@ static void span_of(struct dfg_gen *g, const struct dff_node *n)
         set_all(f, n->type);
         if (n->op == DFF_COUNT)
             f->low = 0;
-        if (n->op == DFF_ARGMIN || n->op == DFF_ARGMAX)
-            f->low = -1;
+        if (n->op == DFF_ARGMIN || n->op == DFF_ARGMAX) { /* -1 if there is no term, else a value of the range, which may begin below */
+            const int64_t first = g->slot_low[n->ranges[0].slot];
+            f->low = first >= -1 ? -1 : first > f->low ? first : f->low;
+        }
     }
 }
 

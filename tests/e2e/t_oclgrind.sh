@@ -44,7 +44,6 @@ PLANT='s/^\( *"\) *DF_BARRIER();\\n"$/\1\\n"/' CC="$PWD/planting-cc" check racin
 expect formula-race 0 'data race at local memory' grind ./racing
 
 # program NAME COMMAND…: what it writes to standard output and to the file `out` is that of the CPU, and Oclgrind says nothing.
-kernels=0 left=
 program() {
     local name=$1 status; shift
     rm -f names out want; "$@" --device=none 2>&1 | sort >want.said; touch out; mv out want
@@ -54,10 +53,16 @@ program() {
         fail "$name" "exit $status: $(grep -vE '^$|lacks denormals' said | head -n 4 | tr '\n' ' ')"
     elif ! cmp -s want out || ! grep -v 'lacks denormals' said | sort | cmp -s - want.said; then fail "$name" 'not the bits of the CPU'
     else pass "$name"; fi
-    kernels=$((kernels + $(sort -u names | grep -c '^runs ')))
-    left+=$(sort -u names | awk -v name="$name" '$1 == "runs" { runs[$2] } $1 == "has" { has[$2] } END { for (k in has) if (!(k in runs)) printf " %s:%s", name, k }')
+    sed "s/ / ${name%-apart}:/" names >>all.names
 }
-check words-compiles compiled words words --cflags=-DDF_RACES=-1; program words ./words # as if all were large
+# apart FILE FLAGS ARG…: the same for a program that dfc makes with these flags, whose kernels are not fused and take the ways of small ones.
+apart() {
+    local name; name=$(basename "$1" .df)
+    # shellcheck disable=SC2086
+    check "$name-apart-compiles" "$DFC" "$1" -o "$name-apart" --nvcc=none -O0 -w --no-fuse $2
+    program "$name-apart" "./$name-apart" "${@:3}"
+}
+check words-compiles compiled words words --cflags=-DDF_RACES=-1; program words ./words; apart words.df '' # first as if all sizes were large
 check kernels-compiles compiled kernels; program kernels ./kernels
 
 # The examples.
@@ -68,10 +73,18 @@ for e in photo nuclei nbia ferret; do check "make-$e" synthetic $e; done
 check make-ct synthetic ct phantom
 ./make-photo 40 36 3 photo.png; ./make-nuclei 60 50 4 cells.png; ./make-ct 8 24 20 in.rct
 for f in harris unsharp camera; do check "$f-compiles" example filters/$f -D tile=32; program $f ./$f --input=photo.png --output=out; done
-for f in bilateral sobel canny; do check "$f-compiles" example filters/$f; program $f ./$f --input=photo.png --output=out --w=40 --h=36; done
+for f in bilateral sobel canny; do
+    with=(--input=photo.png --output=out --w=40 --h=36)
+    check "$f-compiles" example filters/$f; program $f ./$f "${with[@]}"; apart "$ex/filters/$f.df" '' "${with[@]}"
+done
 check photo-compiles example photo/photo -D tile=32; program photo ./photo --input=photo.png --output=out
 check nuclei-compiles example nuclei/nuclei -D tile=64; program nuclei ./nuclei --input=cells.png --table=out
-for p in ct rabbitct; do check "$p-compiles" example ct/$p; program $p ./$p --n=16 --w=24 --h=20 --input=in.rct --volume=out; done
+mkdir apart; cp "$ex/ct/kernels.df" apart
+for p in ct rabbitct; do
+    with=(--n=16 --w=24 --h=20 --input=in.rct --volume=out)
+    check "$p-compiles" example ct/$p; program $p ./$p "${with[@]}"
+    sed '/hounsfield(/s/ @cpu//' "$ex/ct/$p.df" >apart/$p.df; apart apart/$p.df '' "${with[@]}"
+done
 ./make-nbia 128 128 64 1 learn.png learn.raw; ./make-nbia 128 64 64 2 slide.png slide.raw
 check train-compiles example nbia/train -D tile=64; program train ./train --input=learn.png --truth=learn.raw --output=out
 cp want model.npy
@@ -80,8 +93,11 @@ head -c 8000 "$DFC" >x.raw; check vi-compiles example nbia/vi -D chunk=1000; pro
 ./make-ferret 2 24-32 1 pictures; ./make-ferret 1 24-32 2 queries
 check index-compiles example ferret/index -D thumb=16; program index ./index --h=32 --w=32 --index=out
 cp want pictures.ferret
+apart "$ex/ferret/index.df" '-D thumb=16' --h=32 --w=32 --index=out
 check ferret-compiles example ferret/ferret -D thumb=16; program ferret ./ferret --h=32 --w=32 --images=2 --table=out
-echo "figure oclgrind: $kernels kernels of formulas ran; not launched:${left:- none}"
+apart "$ex/ferret/ferret.df" '-D thumb=16' --h=32 --w=32 --images=2 --table=out
+echo "figure oclgrind: $(awk '$1 == "runs" { runs[$2] } $1 == "has" { has[$2] }
+    END { for (k in runs) n++; for (k in has) if (!(k in runs)) left = left " " k; print n " kernels ran; not launched:" (left ? left : " none") }' all.names)"
 
 # Random programs.
 [ "${GRIND:-}" = 0 ] || ground python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --plain --sizes=2 --batch=4 --modes=device=oclgrind --programs="${GRIND:-200}" --first="${GRIND_FIRST:-8000}" || failures=1

@@ -42,7 +42,7 @@ expect cold-no-room 0 "^\[.*\] add k=1024 gpu +not measured: the device has no r
     "$DFC" profile sum.df $quick --device=emu --cold --db=cold2.db --gpu-mem=1MiB
 expect cold-report 2 "^dfc: error: --cold: the report measures nothing; leave out one of the two" "$DFC" profile --report --cold
 # What a launch costs is in no kernel's time: a job takes it once. Here 30 jobs of 2 ms, and of a few us of their own.
-cp "$DF_SOURCE"/tests/bench/gpu/{chain.df,chain.c,turns.h,kernels.cu} .
+cp "$DF_SOURCE"/tests/bench/gpu/{chain.df,chain.c,turns.h,kernels.cu,kernels.cl} .
 echo 'platform p { cpu host { workers = 2; } gpu e { memory = 1 GiB; h2d = 9 GB/s, 1 us; d2h = 9 GB/s, 1 us; engines = 2; launch = 2 ms; } }' >launch.df
 launch=(chain.df --device=emu --platform=launch.df --nvcc=none)
 DFC_PROFILE=$PWD/launch.db "$DFC" profile "${launch[@]}" --max-runs=20 >said 2>&1 && DFC_PROFILE=$PWD/launch.db "$DFC" "${launch[@]}" -o chain >said 2>&1

@@ -14,9 +14,9 @@
 
 static const char usage[] =
     "usage: dfc replay FILE.job [options] [-- PROGRAM'S OPTIONS]\n\n"
-    "Runs one job again, which a program has recorded with --record-job, and compares what it makes with what it made then: to\n"
+    "Runs one job again, which a program has recorded with --record-job, and compares its outputs with the recorded ones: to\n"
     "the bit, or within its kernel's tolerance. It runs where it was recorded, or as the program's options --device and --policy\n"
-    "say. The exit status is 0 if it makes the same, and 1 if it does not, or fails.\n";
+    "say. The exit status is 0 if they are the same, and 1 if they differ or it fails.\n";
 
 struct request {
     const char *file, *program;
@@ -137,4 +137,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct dfc_command dfc_command_replay = { "replay", "run one recorded job again, and compare what it makes", usage, run, DFC_OPTIONS({ own_options, 0 }) };
+const struct dfc_command dfc_command_replay = { "replay", "run one recorded job again, and compare its outputs", usage, run, DFC_OPTIONS({ own_options, 0 }) };

@@ -103,72 +103,55 @@ static bool enter(struct dfc_unit *u, struct dfc_index *index, const struct dfl_
     return true;
 }
 
-static bool enter_param(struct dfc_unit *u, const struct dfl_decl *decl)
+/* Adds a record for the declaration, which is the record's first member. NULL: the name was declared before, which is reported, or memory ran out. */
+static void *add_record(struct dfc_unit *u, struct dfc_index *index, struct dfr_array *items, size_t size, const struct dfl_decl *decl)
 {
+    const struct dfl_decl **record = NULL;
     uint32_t id;
     bool fresh;
-    if (!dfc_index_add(&u->params, decl->name.text, &id, &fresh))
-        return dfc_no_memory(u);
-    if (!fresh)
-        return enter(u, &u->params, &decl->name, &dfc_params(u)[id].decl->name.loc, &id, &fresh);
-    struct dfc_param *param = dfr_array_add(&u->param_items, sizeof *param, 1);
-    if (!param)
-        return dfc_no_memory(u);
-    param->decl = decl;
-    param->arg = decl->kind == DFL_ARG ? u->n_args++ : DF_NONE;
-    u->has_dynamic |= decl->dynamic;
-    return true;
+    if (!dfc_index_add(index, decl->name.text, &id, &fresh)) {
+        dfc_no_memory(u);
+    } else if (!fresh) {
+        const struct dfl_decl *first = *(const struct dfl_decl **)((unsigned char *)items->items + id * size);
+        enter(u, index, &decl->name, &first->name.loc, &id, &fresh);
+    } else if ((record = dfr_array_add(items, size, 1))) {
+        *record = decl;
+    } else {
+        dfc_no_memory(u);
+    }
+    return record;
+}
+
+static bool enter_param(struct dfc_unit *u, const struct dfl_decl *decl)
+{
+    struct dfc_param *param = add_record(u, &u->params, &u->param_items, sizeof *param, decl);
+    if (param) {
+        param->arg = decl->kind == DFL_ARG ? u->n_args++ : DF_NONE;
+        u->has_dynamic |= decl->dynamic;
+    }
+    return !u->no_memory;
 }
 
 static bool enter_type(struct dfc_unit *u, const struct dfl_decl *decl)
 {
-    uint32_t id;
-    bool fresh;
     enum df_elem elem;
-    if (dfc_elem_find(decl->name.text, &elem)) {
+    if (dfc_elem_find(decl->name.text, &elem))
         dfl_error(u->sink, decl->name.loc, "'%s' is an element type and cannot be declared", decl->name.text);
-        return true;
-    }
-    if (!dfc_index_add(&u->types, decl->name.text, &id, &fresh))
-        return dfc_no_memory(u);
-    if (!fresh)
-        return enter(u, &u->types, &decl->name, &dfc_types(u)[id].decl->name.loc, &id, &fresh);
-    struct dfc_type *type = dfr_array_add(&u->type_items, sizeof *type, 1);
-    if (!type)
-        return dfc_no_memory(u);
-    type->decl = decl;
-    return true;
+    else
+        add_record(u, &u->types, &u->type_items, sizeof(struct dfc_type), decl);
+    return !u->no_memory;
 }
 
 static bool enter_table(struct dfc_unit *u, const struct dfl_decl *decl)
 {
-    uint32_t id;
-    bool fresh;
-    if (!dfc_index_add(&u->tables, decl->name.text, &id, &fresh))
-        return dfc_no_memory(u);
-    struct dfc_table *tables = u->table_items.items;
-    if (!fresh)
-        return enter(u, &u->tables, &decl->name, &tables[id].decl->name.loc, &id, &fresh);
-    struct dfc_table *table = dfr_array_add(&u->table_items, sizeof *table, 1);
-    if (!table)
-        return dfc_no_memory(u);
-    table->decl = decl;
-    return true;
+    add_record(u, &u->tables, &u->table_items, sizeof(struct dfc_table), decl);
+    return !u->no_memory;
 }
 
 static bool enter_resource(struct dfc_unit *u, const struct dfl_decl *decl)
 {
-    uint32_t id;
-    bool fresh;
-    if (!dfc_index_add(&u->resources, decl->name.text, &id, &fresh))
-        return dfc_no_memory(u);
-    if (!fresh)
-        return enter(u, &u->resources, &decl->name, &dfc_resources(u)[id].decl->name.loc, &id, &fresh);
-    struct dfc_resource *resource = dfr_array_add(&u->resource_items, sizeof *resource, 1);
-    if (!resource)
-        return dfc_no_memory(u);
-    resource->decl = decl;
-    return true;
+    add_record(u, &u->resources, &u->resource_items, sizeof(struct dfc_resource), decl);
+    return !u->no_memory;
 }
 
 static bool enter_callee(struct dfc_unit *u, const struct dfl_decl *decl)

@@ -1,5 +1,5 @@
 /* emit_opencl_prototypes.c - prints for build_units.c the kernels of a .cl file as C, with types and without bodies, so that a C compiler's debug information
- * tells their parameters (`dfc wrap`). Lines stay where they are, because the compiler is told of them.
+ * tells their parameters (`dfc wrap`). Line numbers are kept, so that messages of the compiler name the lines of the file.
  */
 #include "compiler/emit/emit.h"
 

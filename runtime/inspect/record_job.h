@@ -1,5 +1,5 @@
 /* record_job.h - the hooks of --record-job and --replay around a job: the first writes what the job got and made to a file (job_file.h), the second gives
- * the job of such a file what it kept (state and accs), and compares what it makes. inspect.c calls them.
+ * the job of such a file what it kept (state and accs), and compares its outputs. inspect.c calls them.
  *
  * Requests: as of requests.h, or "failed": every job that fails. The file is DIR/NODE.WAVE.job.
  * Before:   what the call changes in place (inout, acc, the state) is copied before it; everything else is taken after it. A job that a request names

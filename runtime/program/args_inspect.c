@@ -64,7 +64,7 @@ const struct dfr_option dfr_options_inspect[] = {
     { "--dump-dir", "DIR", "the folder that --dump and --record-job write to (default: here)", DFR_FIELD(NAME, struct dfr_command_line, options.dump_dir) },
     { "--record-job", "NODE[:WAVE]|failed", "write what a job of the node gets and makes as NODE.WAVE.job, or a job that fails; 'dfc replay' runs it again",
       DFR_SET_ALL(set_record_job), DFR_PROGRAM },
-    { "--replay", "FILE.job", "run the job of this file alone, and compare what it makes with the file", DFR_FIELD(NAME, struct dfr_command_line, replay), DFR_PROGRAM },
+    { "--replay", "FILE.job", "run the job of this file alone, and compare its outputs with the recorded ones", DFR_FIELD(NAME, struct dfr_command_line, replay), DFR_PROGRAM },
     { "--poison", NULL, "fill memory that holds nothing with NaN and 0xa5; fail if a result stays so", DFR_FIELD(FLAG, struct dfr_command_line, options.poison) },
     { "--watchdog", "TIME", "if a job runs longer (as in 30s), name it and what waits for it; then end",
       DFR_FIELD(SECONDS, struct dfr_command_line, options.watchdog_s), DFR_PROGRAM },

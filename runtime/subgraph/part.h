@@ -1,18 +1,18 @@
-/* part.h - a graph in three parts, each of which is run by itself (cut.h): HEAD and TAIL on the first rank, BODY on each of the
- * others. A part is a run that is fed (df_run_feed()): a wave is begun on the tokens that come from other parts, and when it
- * has ended the tokens for other parts are there.
+/* part.h - runs a graph in three parts (cut.h): HEAD and TAIL on the first rank, BODY on each of the others. runtime/ranks runs chunks and waves with it,
+ * and replay.c one node by itself.
  *
- * Ports:    A port is a value that crosses. A token that crosses is a struct dfr_value (message.h), whose number is that of the value in the whole
- *           graph, so it is the same on all ranks, wherever the graph is cut. What fires once fires in HEAD, and its tokens are given to the other
- *           parts when these are opened.
- * Places:   A part has places for some waves. dfr_part_begin() takes the next one, and copies the tokens there. When the
- *           wave has ended, its tokens for other parts are views into the place. They last until dfr_part_release().
- * Accs:     An acc of BODY crosses, too: to TAIL, after the last wave. dfr_part_once() gives the accs when the part has finished.
- * Waves:    are counted from 0 in each part (*local*). The number that kernels see is given with each.
- * By itself: With `by_itself` BODY is not fed here: it is a run with `waves` and `feed` of the options. Only its end is asked for.
- * Nothing:  A part without nodes that fire in each wave has no such run. A wave that is begun there has ended.
- * Threads:  one at a time in a part. options.fed, if there is one, is called by threads of the run.
- * Errors:   a failing call of a part's run fails with that run's sentence, and then the part may only be closed.
+ * A part is a run that is fed (df_run_feed()): a wave begins on tokens from other parts, and leaves tokens for other parts when it has ended.
+ *
+ * Ports:    A port is a value that one part makes and another reads. It keeps its number of the whole graph, so that all ranks name it alike
+ *           (struct dfr_value of message.h). What fires once fires in HEAD; the other parts get its tokens when they are opened.
+ * Places:   A part holds several waves at a time, one in each place. dfr_part_begin() takes the next place and copies the tokens into it. When the
+ *           wave has ended, its tokens for other parts are views into the place, until dfr_part_release().
+ * Accs:     TAIL gets the sums of BODY's acc ports after the last wave, by dfr_part_once().
+ * Waves:    are counted from 0 in each part (*local*). Kernels see the number in the whole run, which is given with each wave.
+ * by_itself: BODY reads its waves from its own sources, and is not fed. The caller only waits until it has ended.
+ * Empty:    In a part without nodes that fire in each wave, each wave ends as soon as it begins.
+ * Threads:  One at a time in a part. options.fed, if there is one, is called by threads of the run.
+ * Errors:   A call that fails returns the error of the part's run; after that, the part may only be closed.
  */
 #ifndef DFR_PART_H
 #define DFR_PART_H

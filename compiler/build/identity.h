@@ -1,5 +1,6 @@
-/* identity.h - the identity of a program: everything besides its graph and arguments on which its results depend: dfc,
- * compilers, flags, each file that is compiled or included, and the libraries that `link` names.
+/* identity.h - the identity of a program: everything besides its graph and arguments on which its results depend: dfc, compilers, flags, each file
+ * that is compiled or included, and the libraries that `link` names. build_data.c links the text into the program; the caches take hashes of files and
+ * of compiler commands from it (cache_store.c, object_cache.c, program_cache.c).
  *
  * Form:     facts (record/facts.h), one per line. The linked program contains them as the string `df_identity`. The hash of a run covers the
  *           string, so --resume, `dfc merge` and ranks refuse to mix programs, and report the fact in which they differ.

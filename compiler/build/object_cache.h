@@ -1,5 +1,6 @@
 /* object_cache.h - the cache of compiled objects, and of the flags that a compiler accepts (on top of cache_store.h). A
- * unit is recompiled only if its text, includes, flags or compiler changed.
+ * unit is recompiled only if its text, includes, flags or compiler changed. build_units.c compiles through it;
+ * program_cache.c asks which words of a command rule out caching.
  *
  * Key:      the compiler's command and the files that it consists of, the environment variables that it reads, and the
  *           generated text; with debug information also the working folder.

@@ -1,5 +1,5 @@
-/* program_cache.h - the cache of linked programs and libraries (on top of cache_store.h). A program is relinked only if
- * its objects, libraries or flags changed.
+/* program_cache.h - the cache of linked programs and libraries (on top of cache_store.h). A program is relinked only if its
+ * objects, libraries or flags changed. build_link.c links through it.
  *
  * Key:      the link command without the output's name, the state of each file that it names, the libraries in the -L
  *           folders, the compiler that links, and the environment variables that it and the linker read.

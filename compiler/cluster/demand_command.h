@@ -1,4 +1,4 @@
-/* demand_command.h - the options, runs and output of `dfc scale --stream-policy`. */
+/* demand_command.h - the options, runs and output of `dfc scale --stream-policy`. scale_command.c calls it. */
 #ifndef DFC_DEMAND_COMMAND_H
 #define DFC_DEMAND_COMMAND_H
 

@@ -1,5 +1,5 @@
 /* demand_report.h - the output of `dfc scale --stream-policy`: tables, CSV, and the request sizes over time as a
- * picture or CSV.
+ * picture or CSV. demand_command.c prints with it.
  *
  * Errors:   functions return false if memory ran out. The caller checks the FILE.
  */

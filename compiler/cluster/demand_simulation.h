@@ -1,6 +1,7 @@
 /* demand_simulation.h - simulates a pipeline whose stages fetch work on demand, on many machines in virtual time. The
  * stream code of the runtime makes the decisions (runtime/stream/stream.h); machines are modelled as workers with
- * service times.
+ * service times. demand_command.c runs it on the input that demand_stages.c makes, and demand_report.c prints the
+ * result.
  *
  * Machines:    each has workers of one or more types: cores and GPUs. Any worker may execute any stage that its type
  *              supports. It processes one item, which is one stage of one wave, at a time.

@@ -1,5 +1,5 @@
 /* demand_stages.h - converts a graph and a cluster into the input of the simulation of demand-driven streams
- * (demand_simulation.h).
+ * (demand_simulation.h). demand_command.c calls it, once for each type of node.
  *
  * Stages:   those of `dfc map` (map_stages.h). A stage that keeps state from wave to wave is rejected, because any
  *           worker may process any wave.

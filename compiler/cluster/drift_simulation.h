@@ -1,5 +1,6 @@
 /* drift_simulation.h - `dfc map --drift`: simulates a mapped pipeline while stages and processors become slower or
- * faster, with and without dynamic tuning.
+ * faster, with and without dynamic tuning. map_command.c calls it, and prints the result with the functions that
+ * drift_report.c defines.
  *
  * Runs:     the chosen mapping, unchanged; the same with a tuner, if requested; and the best mapping for the times
  *           after all drifts, as if it had been known from the start.

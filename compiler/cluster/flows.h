@@ -1,4 +1,5 @@
 /* flows.h - a network model in virtual time: flows that share the bandwidth of the resources they cross, max-min fair.
+ * manager_simulation.c carries its messages and files with it.
  *
  * Model:    all flows of a *group* cross the same resources and have the same cap, and therefore the same rate. Rates
  *           are max-min fair: all rise together until a resource is saturated or a cap is reached; the flows concerned

@@ -1,4 +1,5 @@
 /* map_report.h - the output of `dfc map`: a table of the mappings, and the groups of the chosen one; or CSV.
+ * map_command.c prints with it; drift_simulation.c takes the chosen mapping from the same struct.
  *
  * Errors:   functions return false if memory ran out. The caller checks the FILE.
  */

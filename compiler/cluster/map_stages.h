@@ -1,5 +1,5 @@
 /* map_stages.h - converts a graph and a cluster into the pipeline that the mapping algorithms take
- * (partition/stages/pipeline.h).
+ * (partition/stages/pipeline.h). map_command.c calls it.
  *
  * Stages:   those of runtime/subgraph/pipeline_stages.h.
  * Times:    of a stage on a machine: the time per wave of the graph there if all other stages take no time. It is

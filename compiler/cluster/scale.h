@@ -1,5 +1,7 @@
 /* scale.h - predicts how a graph runs on a given number of machines: measures a wave on one machine of each type by
- * simulation, and then simulates all machines together (manager_simulation.h).
+ * simulation, and then simulates all machines together (manager_simulation.h). scale_command.c calls it. Its counts of
+ * machines serve demand_command.c, map_command.c and map_stages.c, too, and its simulation of a wave map_stages.c and
+ * scale_shares.c.
  *
  * Wave:     the graph is simulated on a machine (runtime/simulate/) twice, with few waves and with three times as many;
  *           the difference yields the time per wave. A single wave yields the latency. The HEAD and TAIL of the graph

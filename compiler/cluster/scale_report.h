@@ -1,4 +1,5 @@
 /* scale_report.h - the output of `dfc scale`: a table, CSV, JSON, and a plot of efficiency over the number of nodes.
+ * scale_command.c prints with it.
  *
  * Errors:   functions return false if memory ran out. The caller checks the FILE.
  */

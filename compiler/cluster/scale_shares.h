@@ -1,12 +1,13 @@
 /* scale_shares.h - `dfc scale` for programs whose ranks divide the parts of accs among them (runtime/ranks/ranks.h):
- * determines what a wave takes on a machine that owns a *share*, which is some of the parts.
+ * determines what a wave takes on a machine that owns a *share*, which is some of the parts. scale_command.c calls
+ * it, and scale.c simulates the run with what it has found.
  *
  * Shares:   as in the program: one per machine, but no more than parts. Their numbers of parts differ by at most one
  *           (dfr_spans_make()).
  * Wave:     measured as in scale.h, for the graph of the share: its parts and everything that these read, sources
  *           included. Nodes that fire once take no time.
- * Whole:    the time on one machine with all parts. The ideal is the sum of the machines' rates at that time, without
- *           waiting or repeated work.
+ * Whole:    the time on one machine with all parts. From it scale.c computes the ideal, the sum of the machines' rates
+ *           without waiting or repeated work.
  * Memory:   dfc_scale_shares_free() frees the result.
  */
 #ifndef DFC_SCALE_SHARES_H

@@ -1,4 +1,5 @@
-/* profile_report.h - `dfc profile --report`: shows how accurate estimates from measurements at other sizes are. */
+/* profile_report.h - `dfc profile --report`, as cmd_profile.c calls it: cmd_profile_report.c shows how accurate
+ * estimates from measurements at other sizes are. */
 #ifndef DFC_PROFILE_REPORT_H
 #define DFC_PROFILE_REPORT_H
 

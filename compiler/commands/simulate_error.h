@@ -1,6 +1,7 @@
 /* simulate_error.h - `dfc simulate --error=…`: a study of how sensitive policies are to wrong execution times. Policies
- * and planners are *told* one set of times, jobs take another, *true* one. One of the sets is the graph's own; the
- * other is derived from it by one of the kinds below. sigma and off draw it anew for each run.
+ * and planners are *told* one set of times, jobs take another, *true* one. One of the sets is the graph's own; the other
+ * is derived from it by one of the kinds below. sigma and off draw it anew for each run. cmd_simulate.c parses the option
+ * and calls cmd_simulate_error.c for the study; cmd_simulate_draw.c parses and draws.
  *
  * Kinds:
  *  - sigma:S      The true times are random: each work on each class of units takes exp(S·z) times as long, z standard

@@ -1,5 +1,6 @@
-/* count.h - counts the operations that the formulas of a work perform; the roofline estimate of its time is based on
- * that (profiles/estimate/roofline.h).
+/* count.h - counts the operations that the formulas of a work perform; the roofline estimate of its time is based on that
+ * (profiles/estimate/roofline.h). front/front.c calls it for each work; what code for GPUs does beyond the formulas comes from
+ * generate/generate_gpu.c.
  *
  * Room:     compiler/count/ knows checked formulas (compiler/formula/) and graphs. Nothing of devices or figures.
  * Rules:    loop-invariant code is assumed hoisted and common subexpressions merged: a node counts once for each

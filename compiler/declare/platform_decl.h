@@ -1,4 +1,6 @@
-/* platform_decl.h - reads declared platforms (machines), in a graph's .df file or in a file of their own.
+/* platform_decl.h - reads declared platforms (machines), in a graph's .df file or in a file of their own. decl.c and
+ * cluster_decl.c convert declarations with it; load/load_cmd.c, cmd_probe.c and the platforms of programs
+ * (front/program_platform.c) read files.
  *
  * Errors:   functions return false after they have reported every error to the sink.
  */

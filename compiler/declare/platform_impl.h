@@ -1,4 +1,6 @@
-/* platform_impl.h - evaluation of properties, shared by the files that convert a declared platform or cluster.
+/* platform_impl.h - evaluation of properties, shared by the files that convert a declared platform or cluster:
+ * platform_values.c evaluates them for platform_decl.c and cluster_decl.c, and the latter reads its files through the
+ * former.
  *
  * Errors:   an invalid value is reported at its location, and clears `ok`.
  */

@@ -1,4 +1,5 @@
-/* format_command.h - the command `dfc --format FILE…`: formats files, to standard output or in place.
+/* format_command.h - the command `dfc --format FILE…`: formats files, to standard output or in place. commands/main.c
+ * calls it.
  *
  * Room:     compiler/format/ reads and writes the files that dsl/format.h formats. It knows options and output files,
  *           and no graph.

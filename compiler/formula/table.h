@@ -1,4 +1,5 @@
-/* table.h - tables: constant arrays that formulas read. */
+/* table.h - tables: constant arrays that formulas read. declare/decl.c checks declared tables with it; declare/sig.c
+ * reads and check.c encodes single numbers. */
 #ifndef DFF_TABLE_H
 #define DFF_TABLE_H
 

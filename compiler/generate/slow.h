@@ -1,5 +1,4 @@
-/* slow.h - what leaves the fast ways of generated code, so that people can be told of it.
- */
+/* slow.h - finds what leaves the fast ways of generated code; emit/emit_slow.c reports it to the user. */
 #ifndef DFG_SLOW_H
 #define DFG_SLOW_H
 

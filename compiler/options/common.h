@@ -1,4 +1,5 @@
-/* common.h - the options that all commands for graphs share. */
+/* common.h - the options that all commands for graphs share. The commands in compiler/commands/ and compiler/cluster/
+ * parse their command lines with it. */
 #ifndef DFC_COMMON_H
 #define DFC_COMMON_H
 

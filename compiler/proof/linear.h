@@ -1,5 +1,6 @@
 /* linear.h - decides whether affine conditions on integers are satisfiable together, by Fourier-Motzkin elimination
- * over facts that may contain "or".
+ * over facts that may contain "or". The prover (prover.h) is its user: lower.c makes forms of expressions, scope.c and
+ * prove.c ask what can hold.
  *
  * Words:    a *form* is a constant plus a sum of variables with coefficients. A *fact* states that a form is at least
  *           0, or joins two facts by "and" or "or". A *row* is a form that is at least 0 in the case at hand.

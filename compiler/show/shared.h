@@ -1,5 +1,6 @@
-/* shared.h - what simulate, explain and partition say alike: where times come from, and whether jobs share the bandwidth of the
- * host's memory. */
+/* shared.h - says where times come from, and whether jobs share the bandwidth of the host's memory, in the same words for all
+ * commands that predict: cmd_simulate.c, cmd_explain.c (with explain_if.c), cmd_partition.c and cmd_compare.c, and emit_plan.c
+ * for --emit=plan. */
 #ifndef DFC_SHARED_H
 #define DFC_SHARED_H
 

@@ -1,4 +1,5 @@
-/* simulate_report.h - prints the results of `dfc simulate`: as a table for people, as CSV and as JSON.
+/* simulate_report.h - prints the results of `dfc simulate`: as a table for people, as CSV and as JSON. cmd_simulate.c
+ * calls it.
  *
  * Memory:   everything is the caller's.
  * Errors:   false: no memory for the table. The caller checks the FILE.

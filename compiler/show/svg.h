@@ -1,4 +1,5 @@
-/* svg.h - drawing primitives that all charts share: page, text, colours, legend keys, axis ticks.
+/* svg.h - drawing primitives that all charts of this room and of compiler/cluster/ share: page, text, colours, legend
+ * keys, axis ticks.
  *
  * Colours:  the first five are distinguishable with any colour vision, and in greyscale; black text is legible on all
  *           of them.

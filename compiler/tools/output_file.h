@@ -1,4 +1,5 @@
-/* output_file.h - the output of a command: standard output, or a file that is replaced atomically.
+/* output_file.h - the output of a command: standard output, or a file that is replaced atomically. For the commands
+ * (compiler/commands/, format/, cluster/), compiler/schedule/, picture_file.h and compiler/build/.
  *
  * A file is written under a temporary name in the same folder and renamed when it is complete. A signal that ends dfc
  * first removes the temporary files of all open outputs.

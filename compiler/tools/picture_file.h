@@ -1,4 +1,5 @@
-/* picture_file.h - output files for pictures: SVG, or PNG if the file's name ends in .png.
+/* picture_file.h - output files for pictures: SVG, or PNG if the file's name ends in .png. The commands that draw open
+ * them: compare, gantt, partition and simulate in compiler/commands/, map and scale in compiler/cluster/.
  *
  * PNG:      converted by rsvg-convert (Debian: librsvg2-bin). Without it nothing is written, and the error says what to
  *           install. Pictures with a side above DFC_MOST_PIXELS are scaled down.

@@ -1,5 +1,6 @@
 /* spawn.h - runs other programs: one at a time with captured output, or many in parallel; and the argument lists for
- * them.
+ * them. compiler/build/ runs compilers and linkers with it, compiler/commands/ the programs that were built,
+ * compiler/doctor/ and picture_file.c tools.
  *
  * Memory:   a dfc_list owns its strings. A list whose `failed` is set ran out of memory and must not be used.
  * Threads:  one at a time.

@@ -1,5 +1,6 @@
 /* words.h - splits a text into words as a shell would split a command line: at blanks, with quotes and backslashes. No
- * other character is special, and no shell is run.
+ * other character is special, and no shell is run. declare/code_flags.c splits the flags of source files with it,
+ * tools/spawn.c command lines.
  */
 #ifndef DFC_WORDS_H
 #define DFC_WORDS_H

@@ -1,5 +1,6 @@
-/* df_formula.h - the operations of formulas, for the code that dfc makes of them: integer arithmetic that is defined for
- * all operands, conversions, borders, and the order in which long reductions take their terms.
+/* df_formula.h - the operations of formulas, for the code that dfc makes of them: integer arithmetic that is defined for all operands, conversions, borders,
+ * and the order in which long reductions take their terms. dfc prints the calls (compiler/generate/) and converts f16 with it itself
+ * (compiler/formula/table.c); runtime/std/ does, too, and threads/host.c sets a thread's floating-point mode with it.
  *
  * One text:  C11, C++, CUDA C++ and OpenCL C read this file. On every device the same operands give the same bits; of a NaN, sign and
  *            payload are not promised.

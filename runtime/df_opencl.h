@@ -1,5 +1,6 @@
 /* df_opencl.h - what the OpenCL variants of kernels call: a program's OpenCL C sources, and launching their kernels. Programs with such variants include it;
- * it needs no header of OpenCL's, and libdf loads libOpenCL when the program runs.
+ * it needs no header of OpenCL's, and libdf loads libOpenCL when the program runs. compiler/emit/emit_opencl.c prints the calls, and opencl/opencl_work.c
+ * executes them.
  */
 #ifndef DF_OPENCL_H
 #define DF_OPENCL_H

@@ -1,5 +1,5 @@
-/* df_strips.h - which rows the stages of a fused group make, strip by strip. The code of groups includes it, and dfc itself to
- * find out how many rows of each stream are kept.
+/* df_strips.h - which rows the stages of a fused group make, strip by strip. The code of groups includes it
+ * (compiler/generate/), and compiler/fusion/ to find out how many rows of each stream are kept.
  *
  * Words:    a *stage* makes rows of one or more streams from rows of streams that earlier stages make. A *strip* is a range
  *           of rows of the group's outputs. A *ring* is memory for the rows of a stream that stays inside the group: it

@@ -1,4 +1,4 @@
-/* array.h - dynamic arrays and ring buffers.
+/* array.h - dynamic arrays and ring buffers. For all of dfc and the runtime.
  *
  * Memory:   Zeroed structs are empty. dfr_array_free() frees what a dfr_array holds.
  * Growth:   Amortised: by half at least. If out of memory, the array is unchanged.

@@ -6,6 +6,8 @@
  *
  * Order:    a strict total order makes what comes out independent of how it was put in.
  * Cost:     O(log n) comparisons; nothing is allocated.
+ * Users:    queues of events (virtual_time.h, partition/stages/run.c, partition/gp/gp_fast.c), of ready nodes (graph/topo.c, partition/model/urgent.h) and of
+ *           flows (compiler/cluster/flows.c).
  */
 #ifndef DFR_BINARY_HEAP_H
 #define DFR_BINARY_HEAP_H

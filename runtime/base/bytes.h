@@ -1,5 +1,6 @@
-/* bytes.h - serializes numbers and texts to a byte string and reads them back. Used for the sections of an image that are not arrays (sources, measured
- * times), and for messages between ranks.
+/* bytes.h - serializes numbers and texts to a byte string and reads them back. Used for the sections of an image that are not arrays: sources
+ * (compiler/front/sources.c) and measured times (profiles/estimate/known_pack.c); for messages and reports of ranks (link/message.c, ranks/figures.c); and
+ * for recorded jobs (inspect/job_file.c).
  *
  * Format:   A number is 8 bytes, the least significant first. A text is its length, its bytes and a NUL.
  * Writing:  The caller makes the same calls twice: once to count the bytes, once to fill them in.

@@ -1,4 +1,5 @@
-/* cache_folder.h - the user's folder of what can be made again: dfc's objects and programs, and what OpenCL's drivers have compiled. Who keeps files there bounds them.
+/* cache_folder.h - the user's folder of what can be made again: dfc's objects and programs (compiler/build/), and what OpenCL's drivers have compiled
+ * (opencl/opencl_cache.c). Who keeps files there bounds them.
  *
  * Place:    $DFC_CACHE, else $XDG_CACHE_HOME/dfc, else ~/.cache/dfc. With DFC_CACHE=none, or without a home folder, there is none. The folder must be owned by
  *           the user.

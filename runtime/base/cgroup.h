@@ -1,5 +1,6 @@
 /* cgroup.h - reads the CPU quota and the memory limit that Linux's control groups set for this process: a container, a batch job or a systemd unit may use
- * less than the machine has, and sched_getaffinity() and sysinfo() do not show that.
+ * less than the machine has, and sched_getaffinity() and sysinfo() do not show that. threads/bind.c asks for the quota; engine/host_memory.c, pages.h and
+ * the back ends ask for the memory; `dfc doctor` shows both.
  *
  * Versions: v2 (cpu.max, memory.max), v1 (cpu.cfs_quota_us over cpu.cfs_period_us, memory.limit_in_bytes), and both at once. /proc/self/cgroup names the
  *           group, /proc/self/mountinfo the folder where its hierarchy is mounted. A limit of an outer group holds for the inner ones, so the least along

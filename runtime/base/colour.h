@@ -1,4 +1,6 @@
-/* colour.h - terminal colours of messages: returns the escape sequences that begin and end each kind of colour.
+/* colour.h - terminal colours of messages: returns the escape sequences that begin and end each kind of colour. dfc's
+ * main program and --color choose whether there are any (commands/main.c, options/option.c); dsl/diag.c,
+ * compiler/tools/messages.c and source_line.c print with them.
  *
  * Threads:  dfr_colour_set() before any other thread prints.
  */

@@ -1,4 +1,6 @@
-/* intern.h - hash tables that find an equal item of an array (array.h), so that equal items are stored once. The graph builder, among others, uses them.
+/* intern.h - hash tables that find an equal item of an array (array.h), so that equal items are stored once. The front end of compiler/, the graph
+ * builder (graph/) and record/ store their items in them. Caches (compiler/build/, opencl/), lock files (compiler/lock/) and program hashes
+ * (record/digest.c) use only the hash function.
  *
  * Words:    To *intern* an item is to store it once: an equal item added later gets the id of the first.
  * Memory:   A zeroed struct is empty. dfr_table_free() frees what it holds.

@@ -1,4 +1,5 @@
 /* interrupt.h - lets signals end a run gracefully in place of ending the process: Ctrl-C (SIGINT), SIGTERM, and, for a run with a journal, SIGUSR1.
+ * program/, ranks/ and record/resumable.c install the handlers, and they and start/run_workers.c ask.
  *
  * First:    dfr_asked() returns the signal that arrived; SIGTERM and SIGUSR1 replace an earlier one. The thread that feeds or awaits the run polls it, lets
  *           the waves in flight end and starts no others.

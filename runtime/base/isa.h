@@ -1,4 +1,5 @@
-/* isa.h - chooses the instruction set level of code made from formulas (df_isa_level() in df.h). */
+/* isa.h - chooses the instruction set level of code made from formulas (df_isa_level() in df.h). start/run.c and
+ * measure/measure.c check the environment's choice with it. */
 #ifndef DF_ISA_H
 #define DF_ISA_H
 

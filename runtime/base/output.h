@@ -1,4 +1,6 @@
 /* output.h - output files that appear whole or not at all: a file is written under a temporary name in its own folder, and renamed when it is complete.
+ * For all that writes files: dfc (compiler/tools/output_file.h, its caches), profiles/db/, and programs (record/, trace/, inspect/, program/, ranks/,
+ * start/).
  *
  * A path that is not a regular file (a pipe, /dev/null) cannot be replaced, so it is written directly. Symbolic links are followed, so that renaming never
  * replaces the link itself (nor, say, /dev/stdout).

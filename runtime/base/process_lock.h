@@ -1,4 +1,5 @@
-/* process_lock.h - a process-wide mutex that is unlocked in a forked child.
+/* process_lock.h - a process-wide mutex that is unlocked in a forked child. METIS (partition/cut/), output.c, status_line.c, emu/, engine/crash.c,
+ * io/state.c, library/ and record/claims.c each lock their own data with one.
  *
  * A fork waits until no other thread holds it. The data that it protects is therefore consistent in the child, and the child never waits for a thread that
  * it does not have. A thread that holds one must not take another, and must not fork.

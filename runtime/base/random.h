@@ -1,5 +1,6 @@
 /* random.h - a random number generator with the same sequence on every machine: SplitMix64 (Steele, Lea and Flood 2014). Any state is valid. A state is
- * used by one thread at a time. */
+ * used by one thread at a time. gp (partition/gp/), the search for mappings (partition/stages/), simulated clusters (compiler/cluster/,
+ * partition/tuning/) and the policy random draw from it. */
 #ifndef DFR_RANDOM_H
 #define DFR_RANDOM_H
 

@@ -1,5 +1,5 @@
-/* report_table.h - prints tables as text, CSV or JSON from one list of typed columns. dfc's commands and the --stats of programs declare their columns once
- * and add rows, with a cell for each column.
+/* report_table.h - prints tables as text, CSV or JSON from one list of typed columns. dfc's commands (compiler/) and the --stats of programs (program/)
+ * declare their columns once and add rows, with a cell for each column.
  *
  * Columns:  `only` restricts a column to some of the forms, and to tables whose `shown` has all of its other bits, which the caller defines.
  * Text:     Prints the columns with a `head`, in dfr_report_table_end(). A column is as wide as its widest cell and at least `width`, whose sign gives the

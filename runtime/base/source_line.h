@@ -1,4 +1,5 @@
-/* source_line.h - prints the source line of a message with a caret below the error. Used by the compiler's diagnostics, and for files that a program reads.
+/* source_line.h - prints the source line of a message with a caret below the error. Used by the compiler's diagnostics (dsl/diag.c), and for mappings that
+ * rank 0 reads (ranks/rank0_stages.c).
  *
  * The line is printed unchanged, so that an editor finds it, with two exceptions: bytes that are unsafe for a terminal are escaped (message.h), except tabs,
  * and a long line is cut to a window around the caret. The caret's line repeats the tabs of the source line, so that both align at any tab width.

@@ -1,4 +1,5 @@
-/* status_line.h - a status line on the terminal, redrawn in place below the program's output on stderr.
+/* status_line.h - a status line on the terminal, redrawn in place below the program's output on stderr. program/progress.c draws it; engine/, emu/,
+ * program/ and record/resumable.c clear it before they print.
  *
  * Others:   Code that prints on stderr first calls dfr_status_clear(), so that its line takes the place of the status line. The next dfr_status_draw()
  *           draws below it.

@@ -1,4 +1,5 @@
-/* suggest.h - "did you mean": finds the name closest to a misspelled one. It depends on no other file, so the compiler's front end uses it, too. */
+/* suggest.h - "did you mean": finds the name closest to a misspelled one. It depends on no other file, so the front end (dsl/) uses it, too: for
+ * names in .df files, for options of dfc and of programs, and for policies, nodes and stages that they name. */
 #ifndef DF_SUGGEST_H
 #define DF_SUGGEST_H
 

@@ -1,4 +1,6 @@
-/* unfinished.h - registers files and folders that are removed if an external signal ends the process.
+/* unfinished.h - registers files and folders that are removed if an external signal ends the process. output.c and
+ * compiler/trial/temporary_program.c register them; dfc's main program (commands/main.c) and program/program_main.c
+ * install the handler.
  *
  * Threads:  any. The handler may run on any thread, between any two instructions of these functions.
  * Errors:   none. If memory for a name runs out, that file is not removed.

@@ -1,5 +1,6 @@
-/* cuda_blas.h - cuBLAS for kernels that request it (df_cublas(), df_cublas_function()). It is loaded when the first
- * kernel does so; building and starting a program do not need it. This header needs none of CUDA's.
+/* cuda_blas.h - cuBLAS for kernels that request it (df_cublas(), df_cublas_function()). cuda_work.c loads it when the
+ * first kernel does so, and cuda.c frees it; building and starting a program do not need it. This header needs none
+ * of CUDA's.
  *
  * Places:   searched in this order: the program itself, if it is linked with cuBLAS; the loader's path; beside
  *           $CUDA_HOME, $CUDA_PATH and the folders of $PATH, where a toolkit, conda or Python's packages have it;

@@ -1,5 +1,6 @@
 /* cuda_impl.h - internal interface of libdf-cuda: one CUDA device. This room implements device.h on the CUDA runtime.
- * It knows device.h and errors, and nothing of graphs and runs. Only its files include CUDA's headers.
+ * It knows device.h and errors, and nothing of graphs and runs. Only its files include CUDA's headers. cuda.c fills
+ * the table of device.h with the functions of the others.
  */
 #ifndef DFR_CUDA_IMPL_H
 #define DFR_CUDA_IMPL_H

@@ -1,5 +1,6 @@
 /* cuda_loops.h - the code of one thread of the benchmark kernels (device.h, gauge()). cuda_loops.cu wraps it in
- * kernels; a test of the mock back end runs it on the host. It is therefore both C and CUDA C++.
+ * kernels; a test of the mock back end runs it on the host. It is therefore both C and CUDA C++. cuda_gauge.c
+ * launches them.
  *
  * Memory:   the arrays are uninitialised. Their contents do not affect the loops, except that DFR_GAUGE_DEPENDENT
  *           compares each element with one value; a match would only change which addresses are read next.

@@ -1,6 +1,6 @@
-/* cuda_nvtx.h - NVTX ranges around each job's launches, named by its node, for Nsight Systems and similar tools. NVTX
- * is header-only and looks for a tool on the first call; without one, a range costs a call of an empty function. If the
- * toolkit lacks the headers, there are no ranges.
+/* cuda_nvtx.h - NVTX ranges that cuda_work.c puts around each job's launches, named by its node, for Nsight Systems and
+ * similar tools. NVTX is header-only and looks for a tool on the first call; without one, a range costs a call of an
+ * empty function. If the toolkit lacks the headers, there are no ranges.
  */
 #ifndef DFR_CUDA_NVTX_H
 #define DFR_CUDA_NVTX_H

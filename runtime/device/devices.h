@@ -1,4 +1,6 @@
 /* devices.h - chooses which devices of one or more back ends take part in a run, a check or a measurement, and how much of their memory they may use.
+ * start/run_machine.c calls it for a run, inspect/check_variants.c for --check=variants, measure/measure.c for a measurement; engine/single_job.c,
+ * which serves both, asks for the memory.
  *
  * Numbers:  options->gpus counts the devices of all back ends, in the order of the back ends. options->gpu_names names further ones.
  *

@@ -4,7 +4,7 @@
  * Words:    A *round* is a set of jobs that end one after another while the number stays the same. Throughput is the work done in a round divided by its
  *           duration. The first jobs after a change began under the old number, so they are left out. If the GPU ran out of jobs during a round, the round
  *           is restarted, since its throughput says nothing about the number.
- * Use:      The worker of a GPU calls this, whether the GPU is real, emulated or simulated. It has at most `jobs` jobs
+ * Use:      The worker of a GPU calls this, whether the GPU is real or emulated (runtime/gpu/) or simulated (runtime/simulate/). It has at most `jobs` jobs
  *           in flight, and reports each job that ended.
  * Against the paper: In the paper all jobs of a round begin together; here each job is replaced as it ends. Throughputs
  *           that differ by less than DFR_FLIGHT_EQUAL count as the same, because times are measured. The paper goes up

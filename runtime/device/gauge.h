@@ -1,4 +1,5 @@
-/* gauge.h - defines the benchmark loops that measure a device, and the operations and bytes counted for each. Shared by C and CUDA C++. */
+/* gauge.h - defines the benchmark loops that measure a device, and the operations and bytes counted for each. Shared by C and CUDA C++.
+ * gauge() of device.h runs them, for profiles/probe/figures_device.c: cuda/cuda_gauge.c and opencl/opencl_gauge.c implement it. */
 #ifndef DFR_GAUGE_H
 #define DFR_GAUGE_H
 

@@ -1,5 +1,6 @@
 /* emu_check.h - memory protection for the emulated GPU: a page of its pool is accessible only while a job or copy that declared it is running. A kernel
- * that touches anything else is stopped at that access, and the message names it. emu.c creates one per device, unless --emu-check=off.
+ * that touches anything else is stopped at that access, and the message names it. emu.c creates one per device, unless --emu-check=off; emu_engine.c opens
+ * and closes pages around each job and copy.
  *
  * Words:    a range is *open* while it has users. It is then readable, and writable if at least one user writes.
  * Grain:    pages. Whatever shares a page with a declared block is accessible with it, so the memory manager gives each block its own pages. Protection is

@@ -1,5 +1,5 @@
 /* emu_trial.h - fault injection for the emulated GPUs: calls that fail, slow copies and kernels, and the most adverse orders of events that device.h
- * permits. For tests; programs have no option for it.
+ * permits. For tests; programs have no option for it. emu.c asks for the faults when it opens a device; it and emu_engine.c carry them out.
  *
  * Words:    a *trial* is the set of faults that the emulated GPUs are to inject.
  * Asking:   by the environment, DF_EMU_TRIAL="fail=copy:3,slow=4:1,reorder=7", which each device reads when it is

@@ -1,4 +1,7 @@
-/* call.h - struct df_call, a job as its kernel sees it: the part that libdf itself needs beyond the public df.h. */
+/* call.h - struct df_call, a job as its kernel sees it: the part that libdf itself needs beyond the public df.h.
+ * ports.c calls kernels with extents through it, engine_tables.c and inspect/ state those of spared nodes, the
+ * emulated GPU (emu/) records a failure, and gpu/, measure/, single_job.c and start/run.c close what kernels have
+ * opened. */
 #ifndef DFR_CALL_H
 #define DFR_CALL_H
 

@@ -1,4 +1,6 @@
-/* log.h - logging to stderr, up to the level that the run's options set. Each line begins with the process's name. */
+/* log.h - logging to stderr, up to the level that the run's options set. Each line begins with the process's name. A
+ * run logs by dfr_log() (engine/, gpu/, inspect/, start/). Who has no run, or prints what an option asked for, calls
+ * dfr_say(): program/, ranks/, link/, io/, inspect/check_variants.c, compiler/front/ and profiles/db/. */
 #ifndef DFR_LOG_H
 #define DFR_LOG_H
 

@@ -1,6 +1,6 @@
 /* gpu.h - one GPU of a run: its device, the cache of its memory, and the worker thread that owns both. The worker takes the GPU's jobs from the policy,
  * copies their inputs in, launches them, and reports their completion to the engine. This room knows the engine, the policies' view, the memory manager and
- * device.h, but no back end.
+ * device.h, but no back end. start/run.c creates and destroys it, start/run_workers.c starts the worker, and start/session.c settles it after each call.
  *
  * Threads:  create, destroy and stats are called by the thread that starts and ends the run. In between, dfr_gpu_main() is the worker. settle is called by
  *           the thread that calls a session.

@@ -1,5 +1,5 @@
 /* fit.h - computes how many bytes of device memory a graph needs. Every value and every job's scratch memory starts on its own page, so sizes are rounded
- * up to whole pages. The simulator and the planners share it, so that they agree. */
+ * up to whole pages. The simulator (simulate/), the planners (partition/) and compiler/divide/ share it, so that they agree. */
 #ifndef DFR_FIT_H
 #define DFR_FIT_H
 

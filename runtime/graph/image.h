@@ -1,5 +1,6 @@
-/* image.h - the serialized form of a graph and its plan, as one block of bytes. dfc writes the image; the program embeds it (.incbin) and maps the graph
- * from it without copying, so that even a million nodes cost the C compiler nothing.
+/* image.h - the serialized form of a graph and its plan, as one block of bytes. dfc writes the image (compiler/build/build_program.c); the program
+ * embeds it (.incbin) and maps the graph from it without copying (program/program_main.c, library/library.c), so that even a million nodes cost the C
+ * compiler nothing.
  *
  * Layout:   A header (magic "DFIMAGE\0", version, word sizes, byte order), then a table of sections (tag, element size,
  *           count, offset), then the sections, each aligned to 64 bytes. The same graph and plan give the same bytes:

@@ -1,5 +1,5 @@
 /* poison.h - the fill patterns of --poison: memory that holds no valid data is filled so that a kernel that reads it gets a conspicuous value: NaN in every
- * floating-point element (all bits set), 0xa5 in every byte of an integer. */
+ * floating-point element (all bits set), 0xa5 in every byte of an integer. engine/buffers_poison.c and inspect/ fill memory with them. */
 #ifndef DFR_POISON_H
 #define DFR_POISON_H
 

@@ -1,4 +1,6 @@
-/* scalars.h - evaluates the scalar parameters that kernels are called with. */
+/* scalars.h - evaluates the scalar parameters that kernels are called with. start/run.c and measure/ do so before a
+ * run, start/session.c before each call; ranks/, record/, subgraph/ and start/passes.c need the values of args before
+ * that. */
 #ifndef DFR_SCALARS_H
 #define DFR_SCALARS_H
 

@@ -1,5 +1,6 @@
 /* work_key.h - the text key under which measurements of a work are stored: "k=1024 m=3" for its dimensions, "seed=1" for its scalars. The program that
- * measures and the compiler that looks up times both call this, so that the keys agree.
+ * measures (measure/, and start/learn.c for --learn) and the compiler that looks up times (profiles/estimate/known.c) both call this, so that the keys
+ * agree. Lock files name works by it, too (compiler/lock/).
  *
  * Scalars:  Constants are written as they are. An expression over args is written with its value under the args' defaults, so measurements under other
  *           values share a key, since times rarely depend on them. "?" stands for an arg without default, or an expression that fails under the defaults. A

@@ -1,6 +1,6 @@
 /* inspect.h - the hooks around kernel calls in an inspected run: --check=variants, --dump, --record-job, --replay, --poison and --watchdog.
- * This room knows the engine and the devices' interface. Without any of these options there is no struct dfr_inspect,
- * and each job pays for testing one pointer.
+ * start/ creates them; CPU workers call them through the run, GPU workers (gpu/) directly. This room knows the engine and the devices'
+ * interface. Without any of these options there is no struct dfr_inspect, and each job pays for testing one pointer.
  *
  * Memory:   dfr_inspect_create() allocates struct dfr_inspect if an option needs it. dfr_inspect_destroy() frees it,
  *           before the devices are closed.

@@ -1,5 +1,5 @@
 /* bad_files.h - --bad-files: the list of files that kernels could not read, in a run that continues without them
- * (df_bad_file() of df_io.h).
+ * (df_bad_file() of df_io.h). program/program_main.c opens and closes it.
  */
 #ifndef DFR_BAD_FILES_H
 #define DFR_BAD_FILES_H

@@ -1,4 +1,5 @@
-/* files.h - queries about input files that a run makes before its kernels read them (df_io.h is what kernels call). */
+/* files.h - queries about input files that a run makes before its kernels read them (df_io.h is what kernels call).
+ * start/passes.c and subgraph/share.c ask what can be read again, record/digest.c reads lists of inputs. */
 #ifndef DFR_FILES_H
 #define DFR_FILES_H
 

@@ -1,4 +1,5 @@
-/* npy.h - the count of tokens in the header of a .npy file that waves append to. */
+/* npy.h - the count of tokens in the header of a .npy file that waves append to. The record of written files corrects
+ * it: record/written.c when a file is complete, record/outputs.c before a resumed run appends. */
 #ifndef DFR_NPY_H
 #define DFR_NPY_H
 

@@ -1,4 +1,5 @@
-/* state.h - destruction of the states that kernels keep from wave to wave (df_state() of df.h), and queries about them.
+/* state.h - destruction of the states that kernels keep from wave to wave (df_state() of df.h), and queries about them. record/ and ranks/ ask how many
+ * waves streams expect, subgraph/part.c where one ended, and inspect/record_job.c for states to record; start/ and measure/ destroy them.
  *
  * Room:     runtime/io/ holds what kernels call that read files: functions of df_io.h, and df_state(), which keeps a file open between waves. It knows the
  *           engine, and neither the start nor the end of a run.

@@ -1,5 +1,5 @@
 /* guard.h - a watchdog thread for calls into MPI. Such a call may never return after a rank has died (the TCP transport of Open MPI 4.1 can deadlock), and
- * the communication thread cannot detect that itself.
+ * the communication thread cannot detect that itself. link.c puts it around each call of the plug-in.
  *
  * Calls:    the communication thread marks the start and the end of each call. If a call exceeds the limit, the watchdog writes a message to stderr and
  *           ends the process with status 1, without exit handlers. --resume continues from the journal.

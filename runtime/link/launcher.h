@@ -1,4 +1,5 @@
-/* launcher.h - detects that the process that started this rank has ended. Both links check it every DFR_LAUNCHER_POLLS polls. */
+/* launcher.h - detects that the process that started this rank has ended. Both links (link_tcp.c, mpi/link_mpi.c) check it every
+ * DFR_LAUNCHER_POLLS polls. */
 #ifndef DFR_LAUNCHER_H
 #define DFR_LAUNCHER_H
 

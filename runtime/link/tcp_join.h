@@ -1,4 +1,4 @@
-/* tcp_join.h - establishes the connections of link_tcp.h, once at the start. */
+/* tcp_join.h - establishes the connections of link_tcp.h, once at the start. link_tcp.c calls it. */
 #ifndef DFR_TCP_JOIN_H
 #define DFR_TCP_JOIN_H
 

@@ -1,5 +1,6 @@
 /* load_threads.h - background load during a measurement: threads that call a function repeatedly, so that the measured
- * code shares the machine with them.
+ * code shares the machine with them. measure_load.c loads variants with them; triad.c and profiles/probe/figures_host.c
+ * run their loops on all cores with them.
  *
  * Cores:    until it stops the threads, the caller is bound to core 0 of this process, and thread i to core i + 1, as a
  *           run's workers are. If the system put two of them on one core, they would alternate, and a call in between

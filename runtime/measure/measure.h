@@ -1,7 +1,8 @@
 /* measure.h - the measuring mode of a program, for `dfc profile`: measures how long each work of the graph takes. Every
  * variant of every work runs until its mean is known, on the data that reaches it in the graph. The program's main()
- * enters this mode if the environment requests it. This room knows the engine's single jobs (engine/single_job.h) and
- * the devices' interface, but it starts no run.
+ * (program/program_main.c) enters this mode if the environment requests it; cmd_profile.c starts the program so, and
+ * reads the results. This room knows the engine's single jobs (engine/single_job.h) and the devices' interface, but it
+ * starts no run.
  *
  * Words:    the *flow* is the execution of the graph in this mode: each node fires once in each wave, and its outputs
  *           go to its readers.

@@ -1,5 +1,5 @@
 /* triad.h - STREAM's triad, a[i] = b[i] + 3 c[i] (McCalpin 1995): measures the bandwidth of the host's memory, and
- * serves as a background load that consumes as much of it as a thread can.
+ * serves as a background load that consumes as much of it as a thread can. measure_load.c does both.
  *
  * Bytes:    24 for each i, as STREAM counts them: write-allocate traffic is not counted.
  * Arrays:   all threads' arrays together are three times as large as the last-level cache, so that it cannot hold them;

@@ -1,5 +1,6 @@
-/* opencl_impl.h - internal interface of the OpenCL back end. This room implements device.h on OpenCL 1.2. Only its files include OpenCL's headers, and libOpenCL
- * is loaded when a device is first looked for, so programs neither link nor need it.
+/* opencl_impl.h - internal interface of the OpenCL back end. This room implements device.h on OpenCL 1.2. Only its files include OpenCL's headers, and
+ * libOpenCL is loaded when a device is first looked for, so programs neither link nor need it. opencl.c fills the table of device.h with the functions of the
+ * others.
  *
  * Numbers:  devices are counted over all platforms, in the order in which the ICD loader gives them.
  * Context:  each device has one, which is made when it is first needed and stays until the process ends, with the programs that were built in it.

@@ -1,5 +1,7 @@
 /* ahead.h - implements `--prefetch` for pull policies, which choose the unit only when a worker takes a job: decides whether a device whose compute slots
  * are all busy may take another job *ahead*, so that its inputs are copied while the current ones compute.
+ * policy_eager.c, policy_ws.c and the speedup policies (sorted.c) ask it.
+ *
  * A job taken ahead is lost to the other workers, and the device cannot replace it by a better one, so it is taken only where that costs nothing:
  *
  * Choice:   Taking a job ahead must not leave another worker without one. A device may do so if, by the expected times, the queue holds more jobs than

@@ -1,5 +1,5 @@
 /* locality.h - implements `--dl`, the data-locality-conscious assignment of hierarchical pipelines (Teodoro et al. 2012, IV-C): a device that has finished
- * a job prefers a job that reuses data in its memory.
+ * a job prefers a job that reuses data in its memory. policy_eager.c asks for such a job, sorted.c for its lists, and ahead.c takes speedups from here.
  *
  * Rule:     If the policy knows no speedups, a job that reads what the device's last job made is always preferred. If
  *           it does, let q be the job of speedup S_q that the policy would give, and d the job of the highest speedup

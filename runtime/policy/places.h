@@ -1,5 +1,5 @@
 /* places.h - maps each job to the unit that a plan assigns to its node: the same unit in every wave, or, for a plan of several waves, the row of the plan
- * that the wave selects in turn. A node that fires once uses the first row. */
+ * that the wave selects in turn. A node that fires once uses the first row. For policy_static.c and its monitor, policy_guard.c. */
 #ifndef DFR_PLACES_H
 #define DFR_PLACES_H
 

@@ -1,6 +1,6 @@
 /* policy_ddwrr.c - policy "ddwrr": demand-driven dynamic weighted round-robin of Anthill (Teodoro et al. 2010, 5.2). Ready jobs wait in one queue per
  * kernel (a filter in Anthill). An idle worker visits, round-robin, the queues with a job that it can run, and takes the job with the highest weight for
- * itself.
+ * itself. The table of policies (policy.c) lists it.
  *
  * Weight:   How much faster the job is here than anywhere else: the shortest time on another class of units, divided by the time here. For a device beside
  *           a CPU this is the speedup, and for the CPU its inverse. Only the order of the weights matters. A job that no other class can run has infinite

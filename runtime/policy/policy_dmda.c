@@ -1,6 +1,6 @@
 /* policy_dmda.c - policies "dmda", "dmdas" and "dmdar" (StarPU's deque model, data aware): each job that becomes ready is assigned to the worker with the
  * earliest expected finish, max(worker free, data there) + execution time, and its inputs are sent there at once. The family differs in which of a unit's
- * assigned jobs a worker takes (unit_queue.h):
+ * assigned jobs a worker takes (unit_queue.h). The table of policies (policy.c) lists them:
  *
  * "dmda"   the oldest.
  * "dmdas"  the one with the highest priority, which is its upward rank.

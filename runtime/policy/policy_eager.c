@@ -1,5 +1,5 @@
 /* policy_eager.c - policies "eager" and "ddfcfs": first come, first served, without using times. With `--dl` (locality.h) a device prefers a job that reads
- * its last job's outputs to the oldest job.
+ * its last job's outputs to the oldest job. The table of policies (policy.c) lists them.
  *
  * "eager"   One central queue: an idle worker takes the oldest job that it can run. It is the baseline, and the FCFS of
  *           the papers.

@@ -1,5 +1,5 @@
 /* policy_guard.h - the monitor of a static policy (`--guard`): detects that measured times differ from those that the plan was made with, and then lets
- * other units take over jobs that they would finish sooner.
+ * other units take over jobs that they would finish sooner. policy_static.c asks it.
  *
  * Words:    The *guard* is this monitor. The *drift* of a work on a unit is its measured time divided by its expected
  *           time, summed over its jobs. If a work was never measured on the unit, its drift is the unit's. Times are

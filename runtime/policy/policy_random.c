@@ -1,6 +1,6 @@
 /* policy_random.c - policy "random": assigns each ready job to a random worker, with probability proportional to the worker's speed, and sends its inputs
  * there at once. As in StarPU, the speed is the unit's overall speed, not its speed for this job: the ratio of summed times over all jobs that both the
- * host and the unit can run. It is the baseline for what is gained by knowing more than the machine's speeds.
+ * host and the unit can run. It is the baseline for what is gained by knowing more than the machine's speeds. The table of policies (policy.c) lists it.
  *
  * The workers of a unit share its queue, so a unit is drawn, weighted by all its workers. The k-th draw depends only on the seed and k, so simulations are
  * reproducible. In a real run the drawn numbers are the same, but the order in which jobs are pushed, and so which job gets which number, is not.

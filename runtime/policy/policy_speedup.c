@@ -1,6 +1,7 @@
 /* policy_speedup.c - policies "pats", "padas" and "pams": ready jobs are sorted by speedup (the time on a CPU worker divided by that on a device), and idle
  * workers take from the end that suits them. Only the order of the speedups matters, so wrong estimates do little harm; the critical path is not
- * considered. A class of devices in the papers is a group here: devices that run the same nodes in the same times (sorted.h).
+ * considered. A class of devices in the papers is a group here: devices that run the same nodes in the same times (sorted.h). The table of policies
+ * (policy.c) lists them.
  *
  * "pats"    Hierarchical pipelines (Teodoro et al. 2012, IV-B): one sorted queue. An idle CPU worker takes the job with
  *           the lowest speedup, an idle GPU the one with the highest. The paper has one class of devices. With several,

@@ -1,5 +1,5 @@
-/* policy_static.c - the static policies: each node's unit is fixed before the run, by a plan (gp, heft, peft) or trivially (all-cpu, all-gpu). gp-thesis and
- * start/size.c ask it where a node's jobs are placed.
+/* policy_static.c - the static policies: each node's unit is fixed before the run, by a plan (gp, heft, peft) or trivially (all-cpu, all-gpu). The table of
+ * policies (policy.c) lists them; gp-thesis and start/size.c ask this file where a node's jobs are placed.
  *
  * The workers of a unit take its ready jobs strictly by priority (order.h) and never idle while one is ready. Since no start times are fixed, these policies
  * tolerate wrong times. gp also has a monitor, the guard (policy_guard.h), which lets jobs run and wait on other units than planned, so each unit's order has

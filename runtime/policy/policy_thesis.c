@@ -1,6 +1,6 @@
 /* policy_thesis.c - policy "gp-thesis": places come from a plan, and everything else follows Wu's thesis (4.2.2 and 4.2.3). A job that becomes ready goes
  * to the FIFO of its planned unit, and only then is its data requested, not when it was produced. Workers take the oldest job of their unit and wait for
- * its data.
+ * its data. The table of policies (policy.c) lists it.
  *
  * Host:     the thesis does not say which of the host's workers a job goes to. Here they share one queue. In a run a
  *           job whose data is on a device is queued when that data has arrived, as under dmda; in simulation its

@@ -1,5 +1,6 @@
-/* policy_ws.c - policy "ws", work stealing. A job stays with the worker that released it if that worker can run it; otherwise the workers that can run it
- * get such jobs in turn. A worker takes its newest job first. A worker without jobs steals the older half of another worker's.
+/* policy_ws.c - policy "ws", work stealing. A job stays with the worker that released it if that worker can run it; otherwise the workers that can run it get
+ * such jobs in turn. A worker takes its newest job first. A worker without jobs steals the older half of another worker's. The table of policies (policy.c)
+ * lists it.
  *
  * Each worker has a deque for the jobs that it released and a queue for those that others gave it: one such pair per set of units (policy.h), so that a
  * thief never finds a job that it cannot run. Both have a small fixed capacity; overflow goes to a shared queue, which workers check last. With `oldest_first`

@@ -1,5 +1,5 @@
-/* sorted.h - ready jobs in sorted lists, one or more per group of identical units, for the policies that rank jobs by speedup. The policy chooses each
- * node's list in a group and its key there. Taking a job from one list removes it from all.
+/* sorted.h - ready jobs in sorted lists, one or more per group of identical units, for the policies that rank jobs by speedup (policy_ddwrr.c,
+ * policy_speedup.c). The policy chooses each node's list in a group and its key there. Taking a job from one list removes it from all.
  *
  * Words:    The units of a *group* can run the same nodes and take the same time for them. Group 0 is the host.
  * Lists:    The highest key comes first; equal keys are ordered by node number, then by slot.

@@ -1,5 +1,5 @@
 /* unit_fifos.h - a FIFO of jobs for each unit, for policies that choose a unit for each ready job and run jobs in the order in which they
- * become ready. The transfer of a job's data is requested when the job is pushed.
+ * become ready (policy_random.c, policy_thesis.c). The transfer of a job's data is requested when the job is pushed.
  *
  * Memory: create() allocates all, destroy() frees it. The view is borrowed.
  * State:  struct dfr_unit_fifos is the first member of the policy's state, so come() and pop() are functions of struct dfr_policy.

@@ -1,5 +1,5 @@
 /* unit_queue.h - the queue of jobs that the dmda family has assigned to one unit. Its order is what distinguishes the members of the family: FIFO, by
- * priority, or ready first.
+ * priority, or ready first. policy_dmda.c has one for each unit.
  *
  * Orders:   FIFO. By priority: strictly by the node's upward rank. Ready first: of the DFR_READY_WINDOW oldest jobs, the one with the fewest bytes still to
  *           be copied; of equal ones the oldest.

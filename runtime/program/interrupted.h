@@ -1,5 +1,5 @@
-/* interrupted.h - handles an interrupt of a run without a journal: waits until the waves in flight have ended, and
- * reports what was written (base/interrupt.h catches the signal).
+/* interrupted.h - handles an interrupt of a run without a journal: waits until the waves in flight have ended, and reports what was written
+ * (base/interrupt.h catches the signal). program_main.c calls it.
  *
  * Left:     the first waves are complete. What they write together is in PATH.part, files of single waves have their names, and what is no file
  *           yet is removed (record/kernel_outputs.c).

@@ -1,5 +1,5 @@
 /* loaded.h - adds the shared libraries that this process has actually loaded to the program's identity, since they may
- * differ from those that dfc found.
+ * differ from those that dfc found. program_main.c calls it.
  */
 #ifndef DFR_LOADED_H
 #define DFR_LOADED_H

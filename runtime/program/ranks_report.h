@@ -1,4 +1,5 @@
-/* ranks_report.h - prints the statistics of a run on several ranks (--stats): tables by rank with sums, or one line of JSON. df_main() calls it. */
+/* ranks_report.h - prints the statistics of a run on several ranks (--stats): tables by rank with sums, or one line of JSON. df_main() calls it
+ * (program_main.c). */
 #ifndef DFR_RANKS_REPORT_H
 #define DFR_RANKS_REPORT_H
 

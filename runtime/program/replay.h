@@ -1,5 +1,5 @@
 /* replay.h - --replay=FILE: runs one recorded job (inspect/job_file.h) again. Its node is cut out of the graph as ranks cut theirs (subgraph/part.h), and gets
- * the recorded tokens, so devices, copies and policies are those of a run.
+ * the recorded tokens, so devices, copies and policies are those of a run. program_main.c calls it.
  *
  * Flow:     dfr_replay_read() before the graph is made for its sizes; dfr_replay_run() with that graph.
  * Place:    unless --policy or --device says otherwise, the job runs where it was recorded.

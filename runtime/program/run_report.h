@@ -1,5 +1,5 @@
-/* run_report.h - prints the statistics of a run (--stats), as text for people or as one line of JSON for programs. df_main() calls it. A table of the text is
- * left out if there is no memory for it.
+/* run_report.h - prints the statistics of a run (--stats), as text for people or as one line of JSON for programs. df_main() calls it (program_main.c),
+ * library/library.c and ranks_report.c only for JSON. A table of the text is left out if there is no memory for it.
  */
 #ifndef DF_REPORT_H
 #define DF_REPORT_H

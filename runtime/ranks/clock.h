@@ -1,5 +1,6 @@
 /* clock.h - how far the clock of a rank is from rank 0's: Cristian's algorithm (Distributed Computing 3, 1989), as NTP does it. The rank sends its time, rank 0
- * answers with its own, and half of the round trip is how wrong the difference can be. Of several trips the shortest counts.
+ * answers with its own, and half of the round trip is how wrong the difference can be. Of several trips the shortest counts. worker.c makes the trips, and
+ * replica.c reports what they say for the merged trace (cluster_trace.h).
  *
  * Two bursts of trips, at the start and at the end of a run, give two differences. Between them the clock is taken to drift evenly.
  * Before the first and behind the last it is taken to stay. If the bursts are so close that this would turn the order of events, the more certain one counts

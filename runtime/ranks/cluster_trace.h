@@ -1,5 +1,5 @@
 /* cluster_trace.h - writes the Chrome trace of a run on ranks, on rank 0. Each rank appears as a process whose threads are its workers and copy engines. All
- * timestamps are converted to rank 0's clock.
+ * timestamps are converted to rank 0's clock. rank0.c writes it.
  *
  * Input:    each rank sends its events as text, one comma-terminated JSON event per line. Fragments of different ranks may interleave.
  * Counters: the windows over time (figures.h) are counter events named `window` and `rate`, in their rank's process.

@@ -1,5 +1,6 @@
 /* comm.h - the communication thread of a rank: it moves messages between a link and the manager or the worker, and waves
- * between these and the graph's side, until the run is over.
+ * between these and the graph's side, until the run is over. rank0.c and replica.c run it; the other files of both sides
+ * (rank0_….c, replica_….c) wake it, stop it and send through it.
  *
  * Threads:  the thread that opened the link calls dfr_comm_manage() or dfr_comm_work(), and is the communication thread until
  *           the call returns. It calls the graph's side, which may feed and ask fed runs (docs/embedding.md), but never waits.

@@ -1,4 +1,5 @@
-/* feed.h - how the waves of a group get to the ranks of the next one: the sender's side, on each rank of the group.
+/* feed.h - how the waves of a group get to the ranks of the next one: the sender's side, on each rank of the group. rank0_stages.c feeds
+ * the first group with it, replica_stages.c each next one.
  *
  * Order:    Each rank of the next group has its own waves, w mod R, and a sender of its own (stream.h). So no rank waits for another one's.
  * Demand:   All ranks of the next group ask one sender. With odds a rank gets the wave that suits its type best (suits.h).

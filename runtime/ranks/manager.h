@@ -1,7 +1,8 @@
 /* manager.h - rank 0's side of a run on many ranks: it hands waves to workers on demand, and gets each result once, in order.
  *
  * It is a state machine without threads, clock or link. Events come as calls with the time `now_s`, on any clock that never
- * steps back; what it sends leaves by options.send. So it runs the same over MPI, in the tests, and in virtual time.
+ * steps back; what it sends leaves by options.send. So it runs the same over MPI and TCP (comm.c), in the
+ * tests, and in virtual time (compiler/cluster/manager_simulation.c).
  *
  * Protocol: A worker says HELLO, and is WELCOME, or REFUSEd if it runs another program, or reads other files. The manager GIVEs it
  *           waves until it holds as many as its *window*. Each RESULT makes room for the next. A VERDICT tells the worker of each

@@ -1,4 +1,5 @@
 /* pieces.h - the events of a rank, kept in a file without a name in $TMPDIR until rank 0 asks for them, and read again in pieces.
+ * replica.c keeps and sends them.
  *
  * Memory:   one piece, of DFR_PIECE_BYTES. It lasts until the next call.
  */

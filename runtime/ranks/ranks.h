@@ -1,4 +1,5 @@
 /* ranks.h - a graph on all ranks of an mpirun. The first rank has HEAD and TAIL of the graph (subgraph/cut.h), and hands out what the others compute.
+ * program/program_main.c calls it for a run on ranks.
  *
  * Groups:   The other ranks are in one group, or in several, one behind the other; each group has a subgraph, and each of its ranks is a *replica* of it.
  *           Without pipeline stages there is one group, with all of BODY, whose replicas share waves. Or they share the parts of divided accs: each replica

@@ -1,4 +1,5 @@
-/* ranks_impl.h - a run on several ranks, by what is handed out: the first rank's side of each (rank0_….c), and the others' (replica_….c). */
+/* ranks_impl.h - the two sides of a run on several ranks, which ranks.c calls by what is handed out: the first rank's (rank0_….c) and the
+ * others' (replica_….c); and settings that both sides share. */
 #ifndef DFR_RANKS_IMPL_H
 #define DFR_RANKS_IMPL_H
 

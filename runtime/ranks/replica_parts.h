@@ -1,4 +1,4 @@
-/* replica_parts.h - what goes between the first rank and one that has a share.
+/* replica_parts.h - what goes between the first rank (rank0_parts.c) and one that has a share (replica_parts.c).
  *
  * GIVE:     the accs as the waves before have left them, unless they are as declared, and behind them a struct dfr_share_give.
  * RESULT:   the accs, and behind them a struct dfr_share_end. Both stand under the number of the graph's values.

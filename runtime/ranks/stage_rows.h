@@ -1,4 +1,5 @@
-/* stage_rows.h - what the ranks of a run did with their stages, by rank and by stages, for --stats: rows, and how a rank counts them.
+/* stage_rows.h - what the ranks of a run did with their stages, by rank and by stages, for --stats: rows, and how a rank counts them. replica_stages.c
+ * counts, figures.c sends and collects the rows, and program/stages_report.c prints them.
  *
  * Rows:     A rank has a row for each group of stages that it had. If it gets the same group again, the same row counts on.
  * Times:    as the communication thread sees them. The time in which a rank has a group is divided into three: a wave runs there (*ran*); none runs, and

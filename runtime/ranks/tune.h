@@ -1,4 +1,4 @@
-/* tune.h - rank 0's tuner of stages on ranks: from what ranks say that waves took, to another mapping (runtime/tuning/).
+/* tune.h - rank 0's tuner of stages on ranks: from what ranks say that waves took, to another mapping (runtime/tuning/). rank0_stages.c calls it.
  *
  * Taken:    A rank says of each wave how long it took: since the wave began there, or since the wave before it ended, if that was later. So a rank with
  *           several waves at once counts by its rate.

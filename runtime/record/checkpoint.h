@@ -1,8 +1,9 @@
-/* checkpoint.h - checkpoints: files with the accs of a run after some waves, from which another run continues (df_options.accs).
+/* checkpoint.h - checkpoints: files with the accs of a run after some waves, from which another run continues (df_options.accs). resumable.c writes and reads
+ * them, spans.c the parts of ranks.
  *
  * File:     A header line `dfc accs 1 program HASH waves N values N digest D`, then the accs in rising order of their value numbers. Each acc is its value number
  *           and its size, 8 bytes each, and its bytes. D covers everything after the header. HASH is the program hash including the inputs (digest.h).
- * Parts:    If several ranks own the accs of a graph, each is at a different wave (shares/). Then each node that changes accs has its own file, which contains
+ * Parts:    If several ranks own the accs of a graph, each is at a different wave (spans.h). Then each node that changes accs has its own file, which contains
  *           only its accs: dfr_accs_part_path().
  * Writing:  The file appears atomically, and is on the disk when the call returns. No wave may be in flight. Accs that a device has changed are fetched first.
  * Threads:  one at a time.

@@ -1,4 +1,5 @@
-/* digest.h - hashes that identify programs, inputs and file contents.
+/* digest.h - hashes that identify programs, inputs and file contents. The record compares them (journal.c, chunk.c, checkpoint.c, resumable.c), and so do ranks
+ * when they meet (ranks/); program/args_files.c asks what a run reads.
  *
  * Program:  The *program hash* covers everything that the output of a run depends on: the graph with its sizes, the values of scalars, the sources of kernels, the
  *           program's identity (compiler/build/identity.h), and the inputs. It excludes the plan, the machine and the number of waves. An *input* is a

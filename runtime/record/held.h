@@ -1,4 +1,5 @@
-/* held.h - output files of waves that another rank has yet to accept: those of nodes with @worker on a rank (docs/clusters.md).
+/* held.h - output files of waves that another rank has yet to accept: those of nodes with @worker on a rank (docs/clusters.md). outputs.c opens and closes
+ * them; ranks/replica_waves.c settles them.
  *
  * Files:    Until its wave is accepted a file lies in a hidden directory (a *room*) beside its destination, under a name that contains the wave's number. When
  *           the wave is accepted, the file is renamed, and copies of the same file and wave that other ranks have left in the room, because they died,

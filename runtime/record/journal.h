@@ -1,4 +1,5 @@
-/* journal.h - the journal: a log on disk of which waves are done and which files they have written, from which a killed run is resumed.
+/* journal.h - the journal: a log on disk of which waves are done and which files they have written, from which a killed run is resumed. resumable.c
+ * keeps it; spool.c looks up the inputs of an earlier run in it.
  *
  * Words:    A wave is *done* if all that it and the waves before it wrote is on the disk. An *epoch* is one process that writes the journal; epochs are
  *           numbered from 1.

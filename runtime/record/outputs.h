@@ -1,4 +1,5 @@
 /* outputs.h - the record of the files that kernels write through df_io.h, in a run that can be resumed, makes a chunk, or computes waves for another rank.
+ * kernel_outputs.c opens and closes files through it; resumable.c creates it for a record or a chunk, ranks/replica_waves.c on a rank.
  *
  * Words:    An *appended* file (df_output_append()) is shared by all waves, each of which adds to it. Any other file is *whole*: a single wave writes all of it.
  * Resume:   Files have the name PATH.part until they are complete. The record keeps the length of each appended file after every wave.

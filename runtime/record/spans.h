@@ -1,4 +1,5 @@
-/* spans.h - the parts of accs, divided among ranks, and their checkpoints: what the accs of each part were after some waves, in files on the first rank.
+/* spans.h - the parts of accs, divided among ranks, and their checkpoints: what the accs of each part were after some waves, in files on the first rank. For
+ * ranks/rank0_parts.c.
  *
  * Files:    one for each node that changes a part (dfr_accs_part_path()), because the ranks are at different waves. What one process has written is read, too, if
  *           it has more waves. The record's writer writes them, because a disk may take longer than the first rank may be silent.

@@ -1,4 +1,5 @@
-/* spool.h - copies inputs that can be read only once, such as pipes, into files, so that a resumed run can read them again. */
+/* spool.h - copies inputs that can be read only once, such as pipes, into files, so that a resumed run can read them again.
+ * resumable.c does so for --spool. */
 #ifndef DFR_SPOOL_H
 #define DFR_SPOOL_H
 

@@ -1,4 +1,5 @@
-/* writer.h - a background thread that writes records and checkpoints, so that neither the run nor rank 0 waits for the disk.
+/* writer.h - a background thread that writes records and checkpoints, so that neither the run nor rank 0 waits for the disk. resumable.c runs it; spans.c
+ * puts the parts of ranks into it, and ranks/rank0_parts.c waits for them.
  *
  * Jobs:     are executed one at a time, in the order of dfr_writer_put(). A waiting job is replaced by a later one with the same key. Between jobs the thread
  *           calls `each` periodically: after 30 ms at first, and then once a second.

@@ -1,4 +1,5 @@
-/* events.h - the event queue of the simulator and of the evaluator of placements: ends of jobs and arrivals of copies, in virtual time. */
+/* events.h - the event queue of the simulator (this room) and of the evaluator of placements (partition/model/evaluate.c): ends of jobs
+ * and arrivals of copies, in virtual time. */
 #ifndef DFR_EVENTS_H
 #define DFR_EVENTS_H
 

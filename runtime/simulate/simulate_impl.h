@@ -1,5 +1,5 @@
 /* simulate_impl.h - the private interface of a simulation, shared by simulate*.c: the firing rule, the workers, the data and its copies, the memory of
- * devices, and the event queue that drives them.
+ * devices, and the event queue that drives them. simulate.c has the main loop, dfr_simulate() of simulate.h.
  *
  * Words:    A *moment* is one point of virtual time, with all events that fall on it. A *block* is a value of one slot,
  *           as in engine.h; slot `inflight` holds what fires once. A policy is *placed* if it tells each node's unit

@@ -5,6 +5,8 @@
  *
  * Room:     runtime/skips/ keeps this record, and counts how often the kernels of a run with empty tokens were called
  *           and left out. It knows the graph, and no job queue, memory or device.
+ * Users:    the engine and the workers of GPUs write and read the record; start/ makes passes and late nodes; ranks/ and record/ ask which nodes keep
+ *           something from wave to wave, and which fire late.
  * Memory:   create() allocates a byte for each value of each slot, and the counts by node; their pages are not touched
  *           before something is skipped.
  * Threads:  the thread that calls a job's kernel, or leaves it out, writes the bytes of the outputs, before their

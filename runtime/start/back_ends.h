@@ -1,6 +1,6 @@
-/* back_ends.h - the table of device back ends, and the only place that knows all of them: whoever opens, probes or
- * measures devices gets their operations from here. To add a back end: one room, a line in back_ends.c, and a kind in
- * df.h if `--device` is to name it.
+/* back_ends.h - the table of device back ends, and the only place that knows all of them: runs (run_machine.c),
+ * measurements (measure/), probes (profiles/), builds (compiler/build/) and `dfc doctor` get their operations from
+ * here. To add a back end: one room, a line in back_ends.c, and a kind in df.h if `--device` is to name it.
  */
 #ifndef DFR_BACK_ENDS_H
 #define DFR_BACK_ENDS_H

@@ -1,6 +1,6 @@
 /* given.h - the graph and its times as the planner should see them. A node whose outputs the caller provides
  * (buffers.h) is not called: it costs nothing, and its tokens are on the host, whatever variants and times its kernel
- * has. A run that is fed has many waves, so the planner sees a stream there.
+ * has. A run that is fed has many waves, so the planner sees a stream there. run_machine.c plans with it.
  *
  * Memory:   dfr_given_make() allocates only if some node is spared, or the run is fed; otherwise it borrows the run's
  *           graph and the times. dfr_given_free() frees it, after a failure, too. Graph and times are borrowed until

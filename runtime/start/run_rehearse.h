@@ -1,5 +1,6 @@
 /* run_rehearse.h - the steps of df_run_start() that are specific to rehearsed runs, and the check of their options.
- * options.rehearse requests a rehearsal; dfr_rehearse_create() creates run->rehearsal.
+ * options.rehearse requests a rehearsal; dfr_rehearse_create() creates run->rehearsal. run.c, run_machine.c and
+ * admit.c call the steps, program/args_device.c the check.
  */
 #ifndef DFR_RUN_REHEARSE_H
 #define DFR_RUN_REHEARSE_H

@@ -1,4 +1,5 @@
-/* session.h - the call of a session for callers that have a state of their own during it, as generated libraries have. */
+/* session.h - the call of a session for callers that have a state of their own during it, as generated libraries have.
+ * library/library.c calls it. */
 #ifndef DFR_SESSION_H
 #define DFR_SESSION_H
 

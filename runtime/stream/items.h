@@ -1,5 +1,5 @@
 /* items.h - the items of a stream, sorted once per processor type (DBSA's sorted queues): an item that is taken from
- * one queue disappears from all.
+ * one queue disappears from all. sender.c and receiver.c keep theirs in it.
  *
  * Orders:   `sorted`: the highest weight first (stream.h), among equal ones the oldest; otherwise the oldest first. An
  *           item that a type cannot process is not in that type's queue. The queues are heaps that know the position of

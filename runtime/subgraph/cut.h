@@ -1,5 +1,6 @@
 /* cut.h - cuts a graph into three, for many processes: what comes first and what comes last of each wave is on the first
- * rank, and what lies between can run anywhere.
+ * rank, and what lies between can run anywhere. part.c cuts the graph of a run on ranks with it, groups.c and
+ * compiler/cluster/scale.c ask only which node is where.
  *
  * Places:   HEAD has what fires once, and the sources that are streams or ordered. TAIL has what must see all waves in order:
  *           nodes with inputs that are ordered, sinks, accs, and all that reads of these; and final nodes. BODY has the rest,

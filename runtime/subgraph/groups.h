@@ -1,8 +1,10 @@
-/* groups.h - cuts a graph by a mapping: what each rank has of it, and which tokens go from group to group.
+/* groups.h - cuts a graph by a mapping: what each rank has of it, and which tokens go from group to group. ranks/rank0_stages.c and
+ * ranks/replica_stages.c cut with it, ranks/suits.c asks which nodes a group has.
  *
  * Places:   Place 0 is HEAD (cut.h), place g + 1 is group g of the mapping, and the last place is TAIL. HEAD and TAIL are on rank 0.
  *           A node that `--cluster` would have in BODY is at the place of its stage; one of cost 0 before the first or behind the last stage is in
- *           HEAD or TAIL. A source with @worker is at the place of its stage, too. What copies or joins tokens is where these are read or made. Tokens go to later places alone.
+ *           HEAD or TAIL. A source with @worker is at the place of its stage, too. What copies or joins tokens is where these are read or made.
+ *           Tokens go to later places alone.
  * Chain:    A wave goes from place to place in their order. A token that a later place than the next one reads is passed on by the places
  *           between. What HEAD makes for TAIL stays on rank 0.
  * View:     To the ranks of a group all earlier places are HEAD, and all later ones are TAIL. So they run a cut in three, as a rank of BODY does.

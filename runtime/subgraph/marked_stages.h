@@ -1,4 +1,4 @@
-/* marked_stages.h - the stages of a graph whose calls say @stage(n).
+/* marked_stages.h - the stages of a graph whose calls say @stage(n). pipeline_stages.c finds them; program/args_cluster.c asks whether there are any.
  *
  * Stages:   all calls in graph main with one number are one stage, with all that they call. Stages come in the order of their numbers, and a stage is
  *           called by its number: "@2". Numbers that no call has are left out.

@@ -1,4 +1,6 @@
 /* bind.h - finds the cores of this process and binds threads to them. Failures are harmless: the thread stays unbound.
+ * Workers (engine/, gpu/), the emulated GPU and measurements bind themselves; start/, planners, probes and `dfc
+ * doctor` ask for the numbers of cores and the sizes of caches.
  *
  * Threads:  One thread creates and destroys. Between the two, any thread may bind itself. dfr_cores_quiet() is called
  *           while the process has one thread.

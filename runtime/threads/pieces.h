@@ -1,4 +1,5 @@
-/* pieces.h - a job whose work is divided into pieces, which idle workers may run too (df_pieces() of df.h).
+/* pieces.h - a job whose work is divided into pieces, which idle workers may run too (df_pieces() of df.h). A kernel's worker owns it
+ * through engine/call.c; idle CPU workers help (engine/worker.c).
  *
  * Words:    The *owner* is the thread that runs the job. A *helper* is another thread. The pieces are *on offer* from the
  *           owner's call of dfr_pieces_run() until all of them have been taken.

@@ -1,4 +1,5 @@
-/* prompt.h - makes threads that wake often and run briefly wake on time: those that feed a GPU or run its copies. */
+/* prompt.h - makes threads that wake often and run briefly wake on time: those that feed a GPU (gpu/gpu_worker.c) or
+ * run the copies of an emulated one (emu/emu_engine.c). */
 #ifndef DFR_PROMPT_H
 #define DFR_PROMPT_H
 

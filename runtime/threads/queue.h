@@ -1,4 +1,5 @@
-/* queue.h - multi-producer multi-consumer FIFO of jobs (Michael & Scott, PODC 1996).
+/* queue.h - multi-producer multi-consumer FIFO of jobs (Michael & Scott, PODC 1996). Policies keep ready jobs in it
+ * (policy/), and the engine the jobs whose data has arrived (engine/prefetch.c, engine/worker.c).
  *
  * Words:     an *item* is a 64-bit word of the caller's, any value.
  * Memory:    dfr_queue_create() allocates nodes for `capacity` items (and the dummy) once, 16 bytes each. push takes

@@ -1,4 +1,5 @@
-/* wake.h - sleeping and waking of the workers of one unit: an event count over a futex.
+/* wake.h - sleeping and waking of the workers of one unit: an event count over a futex. Workers of CPUs and GPUs sleep on it (engine/, gpu/), and those
+ * who make jobs ready or end the run wake them. start/, ranks/comm.c, record/ and the gangs of engine/ use only the futex calls.
  *
  * Words:    A worker *announces* that it is about to sleep, and then checks once more for work. After that it either *cancels* or *sleeps*. A thread that
  *           makes work visible *wakes* afterwards. A worker that cannot use work at present *naps*: it is not counted, so no wake is directed to it.

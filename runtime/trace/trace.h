@@ -1,6 +1,7 @@
 /* trace.h - the event trace of a run: one row of events for each CPU worker, GPU and copy engine, written as a Chrome
  * trace (chrome://tracing, Perfetto). The room runtime/trace/ knows the graph, whose names it writes, and
- * runtime/base/. It does not know a run: workers add their events, runtime/start/ creates and writes the trace.
+ * runtime/base/. It does not know a run: workers add their events, runtime/start/ creates and writes the trace. The
+ * simulator writes its trace with it, too; start/learn.c reads the rows for --learn.
  *
  * Memory:   dfr_trace_create() reserves address space for a row's events; pages are committed as they are written. A
  *           full row drops further events, and the trace records how many.

@@ -1,4 +1,5 @@
 /* estimate.h - a robust running estimate of the time of a stage on a processor: the median of its latest measurements.
+ * tuning.c keeps one for each pair, ranks/tune.c one for each group.
  *
  * Values:   logarithms of measured over expected seconds, so that three times as long and a third as long are equally
  *           far from the expectation.

@@ -1,5 +1,5 @@
 /* explain.h - explains the deviations of stage-processor pairs by as few slow stages and slow processors as possible: a
- * sparse variant of Tukey's median polish.
+ * sparse variant of Tukey's median polish. tuning.c calls it.
  *
  * Input:    a table [stage * n_processors + processor] of logarithms, and a weight for each entry; weight 0 means that
  *           nothing is known about the pair.

@@ -1,5 +1,6 @@
 /* tuning.h - dynamic tuning: decides when a run changes its mapping of stages to processors (Moreno et al., HeDPM,
- * section 4.2).
+ * section 4.2). Rank 0 of a run with pipeline stages tunes with it (ranks/tune.c), and so does `dfc map --drift` in
+ * virtual time (partition/tuning/).
  *
  * A *tuner* receives the time that each stage took on each processor, wave by wave. It keeps robust estimates and
  * compares them with the times for which the mapping was computed. If they differ, it calls `remap`, a callback, for

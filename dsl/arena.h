@@ -1,5 +1,5 @@
-/* arena.h - a bump allocator whose objects are all freed together. The parser keeps its syntax tree in one, the front
- * end its own records.
+/* arena.h - a bump allocator whose objects are all freed together. The parser (reader.c) keeps its syntax tree in one;
+ * the front end of compiler/, generate/ and wrap/ keep their records in others.
  *
  * Memory:   dfl_arena_free() frees every allocation. Nothing can be freed earlier, so the parser's error recovery may
  *           drop half-built nodes without leaking them.

@@ -1,4 +1,6 @@
-/* diag.h - diagnostics: errors, warnings, notes and hints, each with the place in the source that it concerns.
+/* diag.h - diagnostics: errors, warnings, notes and hints, each with the place in the source that it concerns. The
+ * scanner, the parser and the front end of compiler/ report to one; so do the rest of compiler/ and the commands, when
+ * an error concerns a place in a file that they have read.
  *
  *   file:line:col: error: message with 'names' in quotes
  *       the source line

@@ -1,5 +1,5 @@
 /* format.h - puts a .df file into canonical layout (`dfc --format`): tokens and comments stay the same, spaces and line
- * breaks change.
+ * breaks change. compiler/format/format_command.c calls it.
  *
  * Layout:   one declaration or statement per line, indented by four spaces per level, at most DFL_FORMAT_WIDTH columns.
  *           A block that is on one line stays there if it fits. Runs of empty lines become one. Aligned in columns: the

@@ -1,8 +1,8 @@
 /* staging.h - a ring of pinned host memory through which copies between a device and unpinned host memory pass.
  *
  * Devices copy pinned memory asynchronously. The CPU copies unpinned memory into pinned memory first, or out of it afterwards. A copy is divided into parts of
- * one chunk of the ring, so that the device copies one part while the CPU copies another. transfer.c uses one ring per direction of a device, and the probe
- * measures the same ring.
+ * one chunk of the ring, so that the device copies one part while the CPU copies another. link.c uses one ring per direction of a device, and the probe
+ * (profiles/probe/probe_device.c) measures the same ring.
  *
  * Words:    a *part* is the piece of a copy that one chunk holds.
  * Order:    parts are given to one stream and taken back in the order in which they were given.

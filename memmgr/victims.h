@@ -1,5 +1,6 @@
 /* victims.h - chooses which unpinned block is evicted when memory is needed: the one whose next use is furthest in the future (Belady); of equals, the
- * least recently used. If no next uses are known, all are equal, which gives LRU. The cache and the simulator use it.
+ * least recently used. If no next uses are known, all are equal, which gives LRU. cache.c and the simulated memory of devices
+ * (runtime/simulate/simulate_room.c) use it; runtime/policy/next_use.c tells the next uses.
  *
  * Words:    an *item* is a number below n_items. It is present from add() to remove(), and its next use does not change in between. Uses are numbered in
  *           the order of time; DFM_NEVER means that there is no next use.

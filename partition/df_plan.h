@@ -1,5 +1,6 @@
 /* df_plan.h - dfc's planner, for C programs that build their graph by hand (df.h). It lets df_run_start() and df_simulate() place the nodes before the run,
- * by the policies gp, gp-thesis, heft and peft.
+ * by the policies gp, gp-thesis, heft and peft. Generated programs (compiler/emit/emit_c.c) and rehearsals (compiler/trial/compare_rehearse.c) have it,
+ * too.
  *
  *     #include <df.h>
  *     #include <df_plan.h>

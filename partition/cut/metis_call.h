@@ -1,4 +1,4 @@
-/* metis_call.h - calls METIS so that it can neither end the program nor disturb its state.
+/* metis_call.h - calls METIS so that it can neither end the program nor disturb its state. gp_thesis.c and gp/gp_metis.c call it.
  *
  * Threads:  any thread may call; a lock serializes calls. METIS uses libc's random state, which is restored afterwards, and handles signals while it runs.
  * Errors:   DF_E_MEMORY, DF_E_ARGUMENT (METIS rejects the graph).

@@ -1,5 +1,6 @@
 /* min_cut.h - minimum cuts: splits the vertices of a network into two sides so that the total price of the pairs on different sides is minimal. It is
- * computed as a maximum flow by Dinic's algorithm (1970), without recursion, in integers, so that every machine gets the same cut.
+ * computed as a maximum flow by Dinic's algorithm (1970), without recursion, in integers, so that every machine gets the same cut. gp/gp_rate.c
+ * computes the cheapest placement of a wave with it.
  *
  * Use:      dfp_cut_make() says how many arcs there will be, dfp_cut_arc() adds them in any order. After that,
  *           dfp_cut_set() sets capacities and dfp_cut_solve() finds the cut, as often as wanted.

@@ -1,8 +1,8 @@
 /* gp.h - shared by the files of the policy gp: a placement under modification, the pool of the best placements found, and the search. The policy makes many
  * placements by rules, refines the best of them by simulated annealing, and returns the best that was evaluated.
  *
- * The header is private to this room, except that the pictures and tests read a state; other rooms call gp through the table of partitioners. The room knows
- * partition/model, partition/cut and the simulator.
+ * Other rooms call gp through the table of partitioners (planner/placers.c). Of this header they use a state (draw/critical.c, tests), the bound of gp_rate.c
+ * (`dfc simulate` prints it) and random numbers (cmd_simulate_draw.c). The room knows partition/model, partition/cut and the simulator.
  *
  * Words:    a *start* is a placement made by some rule, before refinement. A *bias* is the part of a node's priority beyond its upward rank. A *step* is
  *           the evaluation of one node. Budgets are counted in steps, so results never depend on the clock.

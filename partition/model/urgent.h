@@ -1,4 +1,5 @@
-/* urgent.h - a binary heap of ready nodes: the most urgent first, of equals the lowest number. Used by list schedulers and the evaluator.
+/* urgent.h - a binary heap of ready nodes: the most urgent first, of equals the lowest number. The list schedulers (heft.c, gp/gp_list.c)
+ * and the evaluator (evaluate.c) use it.
  *
  * Memory:   the array is the caller's, and has room for all nodes that can be in the heap at once.
  */

@@ -1,5 +1,5 @@
 /* drifting.h - simulates a pipeline whose stages and processors become slower or faster while waves run through it, with a tuner (runtime/tuning/tuning.h)
- * or with a fixed mapping.
+ * or with a fixed mapping. `dfc map --drift` runs it (compiler/cluster/drift_simulation.c).
  *
  * Model:    as dfp_mapping_run() of pipeline.h: for each wave a processor receives, computes and sends. What it computes is multiplied by the
  *           drifts of its stage and of itself, as they are for that wave, and by chance.

@@ -1,5 +1,5 @@
-/* estimate_impl.h - the features (sizes as numbers and words) on which estimators work. Private to the files of the
- * estimator.
+/* estimate_impl.h - the features (sizes as numbers and words) on which estimators work. Private to the estimator:
+ * estimate_features.c parses and compares them for estimate.c.
  */
 #ifndef DFW_ESTIMATE_IMPL_H
 #define DFW_ESTIMATE_IMPL_H

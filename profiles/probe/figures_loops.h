@@ -1,5 +1,5 @@
 /* figures_loops.h - the benchmark loops behind a host's performance figures (profiles.h). Each call does some tens of
- * microseconds of work and saves the state from which the next call continues.
+ * microseconds of work and saves the state from which the next call continues. figures_host.c runs them.
  *
  * Code:     the arithmetic is compiled for two instruction sets, as formulas are: what every machine has, and AVX2.
  *           Multiplication and addition are not contracted, since formulas are not.

@@ -1,5 +1,6 @@
 /* probe_impl.h - internal interface of this room, which measures this machine through the device interface and prints
- * the result as a platform. It knows the back ends of runtime/ and the database's header.
+ * the result as a platform. It knows the back ends of runtime/ and the database's header. probe.c has the other files
+ * measure: probe_….c links and hand-over, figures_….c the performance figures.
  */
 #ifndef DFW_PROBE_IMPL_H
 #define DFW_PROBE_IMPL_H

@@ -1,6 +1,6 @@
 /* check_graph.c - checks for the front end (front.c) the properties of graphs that do not depend on values: names,
  * numbers of inputs and outputs, types, the names that loop bounds may use, and that no graph contains itself. Every
- * graph is checked, used or not, so elaboration (elab.c) can rely on all of this.
+ * graph is checked, used or not, so elaboration (elab.c) can rely on all of this; of those that come with dfc, the ones that are called.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -263,6 +263,9 @@ static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stm
         else
             dfc_no_memory(u);
     }
+    if (callee->due && callee->kernel && callee->kernel->has_formulas)
+        callee->ready = callee->ready && dfc_formulas_check(u, callee);
+    callee->due = false;
     if (callee->kernel && callee->ready)
         ((struct dfc_kernel_code *)u->kernels.items)[callee->id].called = true;
     return callee;
@@ -441,16 +444,29 @@ static void hint_main(struct dfc_unit *u)
         dfl_hint(u->sink, "a program is 'graph main { ... }'");
 }
 
+/* Checks the graphs that are not due, or are not any more because one of these calls them. */
+static bool check_called(struct dfc_unit *u, struct dfr_array *edges)
+{
+    bool ok = true, more = true, *done = dfc_alloc(u, u->callee_items.n + 1);
+    while (more && done && !u->no_memory) {
+        more = false;
+        for (uint32_t i = 0; i < u->callee_items.n && !u->no_memory; i++) {
+            struct dfc_callee *callee = &dfc_callees(u)[i];
+            if (!callee->graph || callee->due || done[i])
+                continue;
+            more = done[i] = true;
+            u->at = callee->loc;
+            ok &= check_graph(u, callee, edges);
+        }
+    }
+    return ok && done;
+}
+
 bool dfc_check_graphs(struct dfc_unit *u)
 {
     struct dfr_array edges = { 0 };
     uint32_t n = u->callee_items.n, id, *order = malloc(((size_t)n + 1) * sizeof *order);
-    bool ok = order || dfc_no_memory(u);
-    for (uint32_t i = 0; i < n && !u->no_memory; i++)
-        if (dfc_callees(u)[i].graph) {
-            u->at = dfc_callees(u)[i].loc;
-            ok &= check_graph(u, &dfc_callees(u)[i], &edges);
-        }
+    bool ok = (order || dfc_no_memory(u)) && check_called(u, &edges);
     if (order && !u->no_memory)
         ok &= dfc_order_references(u, "graph", "calls", dfc_index_names(&u->callees), n, &edges, order);
     free(order);

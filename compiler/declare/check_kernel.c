@@ -1,5 +1,6 @@
 /* check_kernel.c - checks the parts of a kernel declaration that follow its signature: traits, variants and costs.
- * decl.c calls it for every kernel, used or not. During elaboration to_builder.c checks each cost with it.
+ * decl.c calls it for every kernel, used or not; but formulas that come with dfc are checked by check_graph.c when a graph calls the kernel.
+ * During elaboration to_builder.c checks each cost with it.
  */
 #include <float.h>
 #include <string.h>
@@ -330,15 +331,16 @@ static bool check_formula_traits(struct dfc_unit *u, const struct dfc_callee *ca
     return ok;
 }
 
-/* Formulas give code for both classes. A variant that is written replaces that of its class (check_variant). */
-static bool check_formulas(struct dfc_unit *u, struct dfc_callee *callee, struct dfc_kernel_code *code)
+bool dfc_formulas_check(struct dfc_unit *u, struct dfc_callee *callee)
 {
-    callee->code_classes = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU;
+    struct dfc_kernel_code *code = &((struct dfc_kernel_code *)u->kernels.items)[callee->id];
     if (!check_formula_traits(u, callee) || !callee->ready || !(callee->formula = dff_check(u, callee)) ||
         !(callee->proof = dff_prove(u, callee->formula)))
         return false;
     code->formula = callee->formula;
-    callee->code_hash[0] = callee->code_hash[1] = dff_hash(callee->formula);
+    for (unsigned on = 0; on < 2; on++) /* that of a variant that is written may be known already */
+        if (!callee->code_hash[on])
+            callee->code_hash[on] = dff_hash(callee->formula);
     return true;
 }
 
@@ -388,7 +390,7 @@ static bool check_price(struct dfc_unit *u, struct dfc_callee *callee, const str
 
 /* ---- the kernel ---- */
 
-bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char *dir)
+bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char *dir, bool formulas)
 {
     const struct dfl_kernel *kernel = callee->kernel;
     struct dfc_kernel_code *code = dfr_array_add(&u->kernels, sizeof *code, 1);
@@ -397,8 +399,10 @@ bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char 
         return dfc_no_memory(u);
     callee->id = u->kernels.n - 1;
     *code = (struct dfc_kernel_code){ .ast = kernel, .kernel = callee->id, .dir = dir };
-    if (kernel->has_formulas && !check_formulas(u, callee, code))
-        ok = false;
+    if (kernel->has_formulas)           /* code for both classes; a variant that is written replaces that of its class (check_variant) */
+        callee->code_classes = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU;
+    if (kernel->has_formulas && formulas)
+        ok = dfc_formulas_check(u, callee);
     for (const struct dfl_variant *variant = kernel->variants; variant; variant = variant->next)
         ok &= check_variant(u, callee, variant, code, dir);
     for (const struct dfl_price *price = kernel->prices; price; price = price->next)

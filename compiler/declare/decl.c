@@ -563,23 +563,24 @@ static bool evaluate_resources(struct dfc_unit *u)
 
 /* ---- signatures ---- */
 
-static const char *dir_of_file(const struct dfc_unit *u, uint32_t file)
+static const struct dfc_loaded_file *file_of(const struct dfc_unit *u, const struct dfc_callee *callee)
 {
-    const struct dfc_loaded_file *files = u->files.items;
-    for (uint32_t f = 0; f < u->files.n; f++)
-        if (files[f].ast->file == file)
-            return files[f].dir;
-    return ".";
+    const struct dfc_loaded_file *file = u->files.items;
+    while (file->ast->file != callee->loc.file)
+        file++;
+    return file;
 }
 
 static bool check_callees(struct dfc_unit *u)
 {
     for (uint32_t i = 0; i < u->callee_items.n && !u->no_memory; i++) {
         struct dfc_callee *callee = &dfc_callees(u)[i];
+        const struct dfc_loaded_file *file = file_of(u, callee);
         u->at = callee->loc;
         callee->ready = dfc_sig_check(u, callee, callee->kernel ? callee->kernel->sig : callee->graph->sig);
         if (callee->kernel)
-            callee->ready &= dfc_kernel_check(u, callee, dir_of_file(u, callee->loc.file));
+            callee->ready &= dfc_kernel_check(u, callee, file->dir, !file->own);
+        callee->due = file->own;
     }
     return !u->no_memory;
 }

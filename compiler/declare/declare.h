@@ -36,8 +36,10 @@ bool dfc_order_references(struct dfc_unit *u, const char *what, const char *verb
 bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_sig *ast);
 /* split.c: checks the words 'split' and 'halo' of a signature whose ports are known. false: reported. */
 bool dfc_split_check(struct dfc_unit *u, struct dfc_callee *callee);
-/* Checks a kernel's traits, variants and costs; dir: the folder of its .df. false: reported. */
-bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char *dir);
+/* Checks a kernel's traits, variants and costs, and its formulas if asked for; dir: the folder of its .df. false: reported. */
+bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char *dir, bool formulas);
+/* Checks a kernel's formulas, and proves that what they read is there. false: reported. */
+bool dfc_formulas_check(struct dfc_unit *u, struct dfc_callee *callee);
 /* Checks that a time is valid as a cost. false: reported at the expression. */
 bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seconds);
 /* Checks everything about graphs that does not depend on values. */

@@ -19,8 +19,8 @@ static const char *dir_of(struct dfc_unit *u, const char *path)
 
 /* ---- the files ---- */
 
-/* Parses a file that has been read, and adds it. Takes `text`. */
-static bool add_file(struct dfc_unit *u, const char *path, char *text, size_t length)
+/* Parses a file that has been read, and adds it. Takes `text`. own: it comes with dfc. */
+static bool add_file(struct dfc_unit *u, const char *path, char *text, size_t length, bool own)
 {
     struct dfc_source *source = dfr_array_add(&u->sources, sizeof *source, 1);
     char *path_copy = strdup(path);
@@ -38,7 +38,7 @@ static bool add_file(struct dfc_unit *u, const char *path, char *text, size_t le
         dfl_file_free(ast);
         return dfc_no_memory(u);
     }
-    *file = (struct dfc_loaded_file){ ast, path_copy, dir_of(u, path) };
+    *file = (struct dfc_loaded_file){ ast, path_copy, dir_of(u, path), own };
     return true;
 }
 
@@ -60,11 +60,11 @@ static bool find_same(const struct dfc_unit *u, const char *path, uint32_t *file
 /* Adds a file that an import names and that has been read (takes `text`). A second name of a loaded file is added as an
  * empty file. So a program that plans again at its start, from the texts read here, need not ask the file system which
  * names mean one file. */
-static bool add_import(struct dfc_unit *u, const char *path, char *text, size_t length, uint32_t *file)
+static bool add_import(struct dfc_unit *u, const char *path, char *text, size_t length, bool own, uint32_t *file)
 {
     if (find_same(u, path, file))
         length = 0;
-    return add_file(u, path, text, length);
+    return add_file(u, path, text, length, own);
 }
 
 /* Folder i in which an import is looked for: the importing file's, those of -I, dfc's own. NULL: there are no more. */
@@ -79,11 +79,11 @@ static const char *import_dir(const struct dfc_unit *u, const char *dir, const c
 }
 
 /* What comes with dfc (runtime/std/). */
-static const char *const std_files[] = { "std/io.df", "std/raw.df", "std/npy.df", "std/png.df", "std/tiff.df", "std/csv.df" };
+static const char *const std_files[] = { "std/io.df", "std/raw.df", "std/npy.df", "std/png.df", "std/tiff.df", "std/csv.df", "std/image.df" };
 
 /* Finds the file that an import names: one that is loaded already, or a new one, which is added. */
-static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struct dfl_decl *import, const char *dir,
-                        uint32_t *file)
+static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struct dfl_decl *import,
+                        const struct dfc_loaded_file *from, uint32_t *file)
 {
     const char *first_why = NULL, *name = import->name.text;
     size_t n_dirs = name[0] == '/' ? 0 : u->options->n_import_dirs;
@@ -92,7 +92,7 @@ static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struc
         dfl_error(u->sink, import->name.loc, "an import names a file, but this name is empty");
         return false;
     }
-    for (size_t i = 0; (folder = import_dir(u, dir, name, i)); i++) {
+    for (size_t i = 0; (folder = import_dir(u, from->dir, name, i)); i++) {
         const char *path = dfc_unit_path(u, folder, name), *why;
         char *text;
         size_t length;
@@ -104,7 +104,7 @@ static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struc
                 free(text);
                 return dfc_no_memory(u);
             }
-            return add_import(u, path, text, length, file);
+            return add_import(u, path, text, length, folder == u->options->own_dir || (i == 0 && from->own), file);
         }
         if (!first_why)
             first_why = why;
@@ -129,7 +129,7 @@ static bool load_all(struct dfc_unit *u, struct dfc_index *paths, struct dfr_arr
             uint32_t to;
             if (decl->kind != DFL_IMPORT)
                 continue;
-            if (!load_import(u, paths, decl, file.dir, &to)) {
+            if (!load_import(u, paths, decl, &file, &to)) {
                 ok = false;
                 continue;
             }
@@ -171,7 +171,7 @@ bool dfc_load_files(struct dfc_unit *u)
         free(text);
         dfc_no_memory(u);
     } else {
-        ok = add_file(u, path, text, length) && load_all(u, &paths, &edges) && check_import_cycles(u, &paths, &edges);
+        ok = add_file(u, path, text, length, false) && load_all(u, &paths, &edges) && check_import_cycles(u, &paths, &edges);
         for (uint32_t f = 0; f < u->files.n && dfl_sink_errors(u->sink) == before; f++)
             dfl_check_supported(u->sink, ((struct dfc_loaded_file *)u->files.items)[f].ast);
     }

@@ -152,22 +152,17 @@ static bool check_unused(struct dfc_unit *u)
     return ok && !u->no_memory;
 }
 
-static bool keep_import_dir(struct dfc_unit *u, const char *given)
-{
-    const char **dir = dfr_array_add(&u->import_dirs, sizeof *dir, 1);
-    if (!dir)
-        return dfc_no_memory(u);
-    *dir = dfl_arena_copy(u->arena, given, strlen(given));
-    return true;
-}
-
-/* dfc's own folder is one of them when the program plans again: there nobody else looks for it. */
 static bool keep_import_dirs(struct dfc_unit *u)
 {
-    for (size_t i = 0; i < u->options->n_import_dirs; i++)
-        if (!keep_import_dir(u, u->options->import_dirs[i]))
-            return false;
-    return !u->options->own_dir || keep_import_dir(u, u->options->own_dir);
+    for (size_t i = 0; i < u->options->n_import_dirs; i++) {
+        const char *given = u->options->import_dirs[i], **dir = dfr_array_add(&u->import_dirs, sizeof *dir, 1);
+        if (!dir)
+            return dfc_no_memory(u);
+        *dir = dfl_arena_copy(u->arena, given, strlen(given));
+    }
+    if (u->options->own_dir)
+        u->own_dir = dfl_arena_copy(u->arena, u->options->own_dir, strlen(u->options->own_dir));
+    return true;
 }
 
 static bool run_steps(struct dfc_unit *u)
@@ -199,6 +194,7 @@ static void fill_front(struct dfc_front *front, struct dfc_unit *u)
     front->gpu_tile = u->options->gpu_tile;
     front->import_dirs = u->import_dirs.items;
     front->n_import_dirs = u->import_dirs.n;
+    front->own_dir = u->own_dir;
     front->groups = u->groups.items;
     front->n_groups = u->groups.n;
     front->fused = u->fused.items;

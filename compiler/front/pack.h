@@ -12,6 +12,7 @@ struct dfc_pack_file {
 struct dfc_pack {                       /* its strings are borrowed from the pack's bytes */
     struct dfc_define *defines;
     const char **dirs;
+    const char *own_dir;                /* "": none */
     const char **groups;                /* by their text */
     struct dfc_pack_file *files;        /* main first */
     uint32_t parts;

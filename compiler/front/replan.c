@@ -110,7 +110,8 @@ static int run_front(struct source *s, const struct dfc_division *divisions, siz
     const struct dfc_groups groups = { s->pack.groups, s->pack.n_groups };
     const struct dfc_front_options options = {
         .path = s->pack.files[0].path, .defines = s->values.defines, .n_defines = s->values.n, .read = read_pack,
-        .read_arg = &s->pack, .import_dirs = s->pack.dirs, .n_import_dirs = s->pack.n_dirs, .root = root,
+        .read_arg = &s->pack, .import_dirs = s->pack.dirs, .n_import_dirs = s->pack.n_dirs,
+        .own_dir = *s->pack.own_dir ? s->pack.own_dir : NULL, .root = root,
         .groups = &groups, .parts = s->pack.parts, .gpu_tile = s->pack.gpu_tile, .divisions = divisions, .n_divisions = n_divisions,
     };
     char *said = NULL;

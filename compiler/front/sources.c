@@ -1,8 +1,8 @@
 /* sources.c - packs the sources of a program into one block of bytes for build_program.c, and opens it in the program for replan.c (sources.h).
  *
- * Format:   "DFSRC4\0\0"; the divisions of nodes and the tile (dfc_front_options); the numbers of definitions, folders, fused groups
- *           and files; then their texts (runtime/base/bytes.h). A definition is a name and a value, a group is the text
- *           of its wiring (compiler/fusion/), a file is a path and a text.
+ * Format:   "DFSRC5\0\0"; the divisions of nodes and the tile (dfc_front_options); the numbers of definitions, folders, fused groups
+ *           and files; then their texts (runtime/base/bytes.h), and dfc's own folder of imports. A definition is a name and a value, a group is
+ *           the text of its wiring (compiler/fusion/), a file is a path and a text.
  */
 #include "compiler/front/pack.h"
 #include "compiler/fusion/fusion.h"
@@ -14,7 +14,7 @@
 #include "runtime/graph/builder.h"
 #include "runtime/base/error.h"
 
-static const unsigned char magic[DFR_BYTES_MAGIC] = "DFSRC4";
+static const unsigned char magic[DFR_BYTES_MAGIC] = "DFSRC5";
 
 /* ---- writing: once to count, once to fill ---- */
 
@@ -41,6 +41,7 @@ static void put_all(struct dfr_bytes_writer *w, const struct dfc_front *front, c
         dfr_bytes_put_text(w, front->sources[i].path, strlen(front->sources[i].path));
         dfr_bytes_put_text(w, front->sources[i].text, front->sources[i].length);
     }
+    dfr_bytes_put_text(w, front->own_dir ? front->own_dir : "", front->own_dir ? strlen(front->own_dir) : 0);
 }
 
 bool dfc_sources_pack(const struct dfc_front *front, const struct dfc_define *defines, size_t n_defines,
@@ -99,6 +100,7 @@ int dfc_pack_open(const unsigned char *bytes, size_t size, struct dfc_pack *pack
         p.files[i].path = dfr_bytes_get_text(&r, NULL);
         p.files[i].text = dfr_bytes_get_text(&r, &p.files[i].length);
     }
+    p.own_dir = dfr_bytes_get_text(&r, NULL);
     if (!r.ok) {
         dfc_pack_close(&p);
         return dfr_error(error, DF_E_FORMAT, "the program's sources are cut off");

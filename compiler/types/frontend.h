@@ -160,6 +160,7 @@ struct dfc_callee {
     struct dfl_loc loc;                 /* of the name */
     struct dfc_sig sig;
     bool ready;                         /* false: its declaration has errors, so its uses are not checked further */
+    bool due;                           /* it comes with dfc, and nothing has called it: its formulas, or the body of the graph, are not checked */
     bool built_in;                      /* `select` (declare/select.c): nobody declared it, and its ports have no format */
     const struct dfl_kernel *kernel;    /* NULL: a graph */
     uint32_t id;                        /* kernel: its number in the graph */
@@ -182,6 +183,7 @@ struct dfc_loaded_file {
     struct dfl_file *ast;
     const char *path;                   /* as opened */
     const char *dir;                    /* its folder; "." if the path names none */
+    bool own;                           /* it comes with dfc: its formulas and graphs are checked only if something calls them */
 };
 
 struct dfc_unit {
@@ -201,6 +203,7 @@ struct dfc_unit {
     struct dfr_array links;             /* struct dfl_name */
     struct dfr_array platforms;         /* struct df_platform */
     struct dfr_array import_dirs;       /* const char * */
+    const char *own_dir;                /* NULL: none */
     struct dfc_index code_paths;        /* files of variants, and the hashes of what is in them (0: not readable) */
     struct dfr_array code_hashes;
     struct dfr_array code_uses;         /* the first use of each (code_flags.c) */

@@ -137,6 +137,7 @@ struct dfc_front {
     size_t n_params;
     const char **import_dirs;           /* as given, for dfc_sources_pack() */
     size_t n_import_dirs;
+    const char *own_dir;                /* likewise */
     struct dfl_sink *sink;              /* borrowed from the caller */
     void *owner;                        /* syntax trees and strings */
 };

@@ -105,7 +105,8 @@ HEADERS := $(INC)/df.h $(INC)/df_cuda.h $(INC)/df_opencl.h $(INC)/df_io.h $(INC)
 # What programs import, and dfc compiles into them.
 STD_COPIED := $(addprefix $(STD)/,$(notdir $(wildcard runtime/std/*.c runtime/std/*.cu runtime/std/*.h runtime/std/*.df)))
 STD_DF := $(addprefix $(STD)/,raw.df npy.df png.df tiff.df csv.df records.df)
-IMPORTS := $(STD_COPIED) $(STD)/elements.def $(STD_DF)
+STD_IMAGE := $(patsubst runtime/std/%.df.in,$(STD)/%.df,$(wildcard runtime/std/*.df.in))
+IMPORTS := $(STD_COPIED) $(STD)/elements.def $(STD_DF) $(STD_IMAGE)
 # The Python package. dfc copies graphs.py into the modules that it makes.
 PYTHON_DIR := $(BUILDDIR)/share/dfc/python/dfc
 PYTHON    := $(addprefix $(PYTHON_DIR)/,$(notdir $(wildcard compiler/python/dfc/*.py)))
@@ -295,6 +296,9 @@ $(PYTHON): $(PYTHON_DIR)/%: compiler/python/dfc/%
 $(STD_DF): $(STD)/%.df: runtime/std/kernels.sh runtime/elements.def
 	@mkdir -p $(@D)
 	$(Q)sh $< $* > $@
+$(STD_IMAGE): $(STD)/%.df: runtime/std/image.sh runtime/std/%.df.in runtime/elements.def
+	@mkdir -p $(@D)
+	$(Q)sh $< runtime/std/$*.df.in > $@
 
 # prototypes.h refers to the reader weakly, so it is asked for by name.
 DW_LINK   = $(if $(HAVE_DW),-Wl$(comma)-u$(comma)dfc_prototypes_read)

@@ -4,6 +4,7 @@
 #include "compiler/cluster/map_command.h"
 #include "compiler/cluster/scale_command.h"
 #include "compiler/commands/command.h"
+#include "compiler/commands/help_std.h"
 #include "compiler/format/format_command.h"
 
 #include <signal.h>
@@ -62,8 +63,9 @@ static int help(void)
     for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-24s %s\n", commands[i]->name ? commands[i]->name : "(none) GRAPH.df", commands[i]->about);
     printf("\nexamples:\n%s\n", examples);
-    puts("dfc help COMMAND lists the options of a command, dfc help compile those of compiling. dfc --version prints the version,\n"
-         "dfc --completion=bash (or zsh) a script that completes command lines, dfc --man or --man=COMMAND a manual page.");
+    puts("dfc help COMMAND lists the options of a command, dfc help compile those of compiling, dfc help std/image\n"
+         "and std/io what a graph can import. dfc --version prints the version, dfc --completion=bash (or zsh) a script that\n"
+         "completes command lines, dfc --man or --man=COMMAND a manual page.");
     return 0;
 }
 
@@ -112,6 +114,8 @@ static int unknown_command(const char *word)
 static int help_of(const char *name)
 {
     const struct dfc_command *command = find(name);
+    if (strncmp(name, "std/", 4) == 0)
+        return dfc_help_std(name);
     if (!command)
         return unknown_command(name);
     fputs(command->usage, stdout);

@@ -52,7 +52,7 @@ pictures() { # ELEM...: png and tiff: grey and with channels, whole and as tiles
     done
 }
 
-echo "// $format.df: made by kernels.sh; docs/io.md explains the kernels"
+printf "// $format.df: made by kernels.sh; docs/io.md explains the kernels\n\n"
 case $format in
 raw | npy) arrays; if [ $format = raw ]; then parts; fi ;;
 records) records ;;

@@ -115,8 +115,8 @@ UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-streams check-streams-long check-formulas check-formulas-cross check-formulas-here check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit gpu-report bench bench-scale bench-filters bench-taps bench-edits bundle bundle-inner install \
-        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner bench-taps-inner bench-edits-inner graphs results results-inner thesis-results thesis-results-inner map-results map-results-inner stream-results stream-results-inner stream-ranks tuning-results tuning-results-inner pictures pictures-inner \
+.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-streams check-streams-long check-formulas check-formulas-cross check-formulas-here check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit gpu-report bench bench-scale bench-filters bench-taps bench-image bench-edits bundle bundle-inner install \
+        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner bench-taps-inner bench-image-inner bench-edits-inner graphs results results-inner thesis-results thesis-results-inner map-results map-results-inner stream-results stream-results-inner stream-ranks tuning-results tuning-results-inner pictures pictures-inner \
         examples-check examples-bench examples-check-inner examples-bench-inner
 .DELETE_ON_ERROR:
 
@@ -156,6 +156,7 @@ help:
 	@echo 'make bench      figures of this machine, with oneTBB, OpenMP, StarPU and Concurrency Kit beside them where installed; QUICK=1, UPDATE=1'
 	@echo 'make bench-filters  filter chains as formulas beside Halide (libhalide14-0-dev) and OpenCV (libopencv-dev), where installed; QUICK=1'
 	@echo 'make bench-taps  formulas of 9 to 241 taps: of constants, of extents, along rows and columns; LEVEL=v3'
+	@echo 'make bench-image  functions of std/image.df beside scikit-image, SciPy and OpenCV, where installed; H=480 W=640'
 	@echo 'make bench-edits  CPU seconds of one turn of editing: a graph compiled, run, edited, run again; N=5 runs of each'
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
 	@echo 'make check-same the same placements and simulations from every BUILD and compiler, byte for byte'
@@ -541,6 +542,10 @@ bench-taps: deps
 bench-taps-inner: all
 	@CC='$(CC)' python3 tests/bench/taps.py $(BUILDDIR) --level=$(LEVEL)
 
+bench-image: deps
+	@$(MAKE) --no-print-directory bench-image-inner
+bench-image-inner: all
+	@/usr/bin/python3 tests/bench/image.py $(BUILDDIR) --height=$(or $(H),480) --width=$(or $(W),640)
 bench-edits: deps
 	@$(MAKE) --no-print-directory bench-edits-inner
 bench-edits-inner: all

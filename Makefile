@@ -104,7 +104,7 @@ HEADERS := $(INC)/df.h $(INC)/df_cuda.h $(INC)/df_opencl.h $(INC)/df_io.h $(INC)
            $(INC)/df_opencl_c.h $(INC)/df_strips.h $(INC)/df_plan.h
 # What programs import, and dfc compiles into them.
 STD_COPIED := $(addprefix $(STD)/,$(notdir $(wildcard runtime/std/*.c runtime/std/*.cu runtime/std/*.h runtime/std/*.df)))
-STD_DF := $(addprefix $(STD)/,raw.df npy.df png.df tiff.df csv.df records.df)
+STD_DF := $(addprefix $(STD)/,raw.df npy.df png.df jpeg.df tiff.df csv.df records.df)
 STD_IMAGE := $(patsubst runtime/std/%.df.in,$(STD)/%.df,$(wildcard runtime/std/*.df.in))
 IMPORTS := $(STD_COPIED) $(STD)/elements.def $(STD_DF) $(STD_IMAGE)
 # The Python package. dfc copies graphs.py into the modules that it makes.
@@ -180,7 +180,7 @@ help:
 # ---- packages ----
 
 PACKAGES := gcc g++ libc6-dev make flex bison pkg-config libmetis-dev libgraphviz-dev graphviz libhwloc-dev libopenblas-dev \
-            libfftw3-dev libcmocka-dev libdw-dev libsqlite3-dev libjansson-dev libpng-dev libtiff-dev librsvg2-bin python3
+            libfftw3-dev libcmocka-dev libdw-dev libsqlite3-dev libjansson-dev libpng-dev libtiff-dev libjpeg-dev librsvg2-bin python3
 # What dfc and its tests do without, and then say so: OpenCL's headers, a driver that runs on every CPU, and a simulator that checks kernels.
 OPTIONAL := opencl-headers pocl-opencl-icd oclgrind
 

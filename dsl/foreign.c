@@ -254,7 +254,7 @@ static const struct {
 /* ---- binary formats ---- */
 
 #define READ_BY "a graph reads it by a kernel: 'import \"std/io.df\";' has some for pictures and arrays"
-#define SAVE_AS "the kernels of std/io.df read raw files, .npy, PNG and TIFF: save it as one of these"
+#define SAVE_AS "the kernels of std/io.df read raw files, .npy, PNG, JPEG and TIFF: save it as one of these"
 #define UNPACK "unpack it first"
 
 static const struct {
@@ -270,7 +270,7 @@ static const struct {
     {"\x28\xB5\x2F\xFD", "compressed by zstd", UNPACK, 4},
     {"PK\x03\x04", "a zip archive", UNPACK, 4},
     {"\x89PNG", "a picture (PNG)", READ_BY, 4},
-    {"\xFF\xD8\xFF", "a picture (JPEG)", SAVE_AS, 3},
+    {"\xFF\xD8\xFF", "a picture (JPEG)", READ_BY, 3},
     {"II*\0", "a picture (TIFF)", READ_BY, 4},
     {"MM\0*", "a picture (TIFF)", READ_BY, 4},
     {"P5\n", "a picture (PGM)", SAVE_AS, 3},

@@ -194,7 +194,7 @@ static bool pass_one(const char **text, const char *const *words, size_t n)
 /* The name may be that of a kernel of std/io.df, which the file does not import. Gives whether it said so. */
 static bool hint_import(struct dfc_unit *u, const char *name)
 {
-    static const char *const begins[] = { "read_", "load_", "write_" }, *const formats[] = { "raw_", "npy_", "png", "tiff", "csv_", "records_" };
+    static const char *const begins[] = { "read_", "load_", "write_" }, *const formats[] = { "raw_", "npy_", "png", "jpeg", "tiff", "csv_", "records_" };
     uint32_t id;
     if (!pass_one(&name, begins, sizeof begins / sizeof begins[0]) || !pass_one(&name, formats, sizeof formats / sizeof formats[0]) ||
         dfc_index_find(&u->callees, "read_png", &id))

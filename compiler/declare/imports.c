@@ -79,7 +79,7 @@ static const char *import_dir(const struct dfc_unit *u, const char *dir, const c
 }
 
 /* What comes with dfc (runtime/std/). */
-static const char *const std_files[] = { "std/io.df", "std/raw.df", "std/npy.df", "std/png.df", "std/tiff.df", "std/csv.df", "std/image.df" };
+static const char *const std_files[] = { "std/io.df", "std/raw.df", "std/npy.df", "std/png.df", "std/jpeg.df", "std/tiff.df", "std/csv.df", "std/image.df" };
 
 /* Finds the file that an import names: one that is loaded already, or a new one, which is added. */
 static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struct dfl_decl *import,

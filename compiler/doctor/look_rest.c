@@ -30,6 +30,7 @@ void dfc_look_libraries(struct dfc_findings *list)
         const char *what, *module, *means, *remedy;
     } libraries[] = {
         { "libpng", "libpng", "graphs that import std/png.df cannot be compiled", "sudo apt-get install -y libpng-dev" },
+        { "libjpeg", "libjpeg", "graphs that import std/jpeg.df cannot be compiled", "sudo apt-get install -y libjpeg-dev" },
         { "libtiff", "libtiff-4", "graphs that import std/tiff.df cannot be compiled", "sudo apt-get install -y libtiff-dev" },
         { "OpenBLAS", "openblas", "kernels that say link \"openblas\" cannot be linked", "sudo apt-get install -y libopenblas-dev" },
         { "FFTW", "fftw3f", "kernels that say link \"fftw3f\" cannot be linked", "sudo apt-get install -y libfftw3-dev" },

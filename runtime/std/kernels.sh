@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the declarations of std/raw.df, std/npy.df, std/png.df, std/tiff.df, std/csv.df and std/records.df: kernels.sh NAME. A kernel is typed by element and
+# Writes the declarations of std/raw.df, std/npy.df, std/png.df, std/jpeg.df, std/tiff.df, std/csv.df and std/records.df: kernels.sh NAME. A kernel is typed by element and
 # number of extents, so there are many; elements.h and the .c files have their C side. docs/io.md explains them.
 set -eu
 format=$1
@@ -39,7 +39,7 @@ bounds() { # 'h, w' is 'h <= _, w <= _': a call's annotation says how large they
 up_to() { # SUFFIX PORT
     echo "kernel read_${format}_up_to$1(out $2; path: str) stream restart resume cpu \"$format.c\";"
 }
-pictures() { # ELEM...: png and tiff: grey and with channels, whole and as tiles
+pictures() { # ELEM...: png, jpeg and tiff: grey and with channels, whole and as tiles
     for elem; do
         suffix=$([ $elem = u8 ] || echo _$elem)
         for kind in '' _rgb; do
@@ -57,6 +57,7 @@ case $format in
 raw | npy) arrays; if [ $format = raw ]; then parts; fi ;;
 records) records ;;
 png) printf 'link "png";\nlink "z";\n'; pictures u8 u16 f32 ;;
+jpeg) echo 'link "libjpeg";'; pictures u8 f32 ;;
 tiff) echo 'link "tiff";'; pictures u8 u16 f32 u32 i8 i16 i32 i64 f16 f64 ;;
 csv) for elem in $elements; do echo "kernel write_csv_$elem(in row: $elem[n]; path: str, header: str) ordered resume zero_extents cpu \"csv.c\";"; done ;;
 *) echo "kernels.sh: no format '$format'" >&2; exit 2 ;;

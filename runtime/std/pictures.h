@@ -1,4 +1,4 @@
-/* pictures.h - the common part of png.c and tiff.c: input and output of whole pictures and of tiles. The including file
+/* pictures.h - the common part of png.c, jpeg.c and tiff.c: input and output of whole pictures and of tiles. The including file
  * defines the functions declared first, and instantiates its kernels with PICTURES().
  *
  * Extents:  height, width, channels. A kernel whose picture has two extents has one channel, a grey.

@@ -17,22 +17,30 @@
 #include "runtime/df_io.h"
 #include "runtime/engine/engine.h"
 
+#define MOST_TOLD 20                    /* rows of the table at the end */
+
+struct bad_file {
+    char *path, *why;                   /* why: NULL: an earlier run found it, or there is no memory */
+};
+
 struct dfr_bad_files {
-    const char *path;
+    const char *path;                   /* NULL: there is no file with the list */
     pthread_mutex_t lock;
-    FILE *file;
+    FILE *file;                         /* NULL: as path */
     bool is_new, more, begun;           /* is_new: it was not there before */
-    struct dfr_array paths;             /* of char *: what the file lists */
+    struct dfr_array files;             /* of struct bad_file: what the file lists */
     struct dfr_table ids;               /* of these */
     int code;                           /* errno of the first write that failed */
 };
 
 static void free_list(struct dfr_bad_files *bad)
 {
-    char **paths = bad->paths.items;
-    for (uint32_t i = 0; i < bad->paths.n; i++)
-        free(paths[i]);
-    dfr_array_free(&bad->paths);
+    struct bad_file *files = bad->files.items;
+    for (uint32_t i = 0; i < bad->files.n; i++) {
+        free(files[i].path);
+        free(files[i].why);
+    }
+    dfr_array_free(&bad->files);
     dfr_table_free(&bad->ids);
     free(bad);
 }
@@ -40,14 +48,14 @@ static void free_list(struct dfr_bad_files *bad)
 int dfr_bad_files_open(const char *path, bool more, struct dfr_bad_files **bad, struct df_error *error)
 {
     struct stat info;
-    const bool is_new = stat(path, &info) != 0;
-    if (!is_new && !S_ISREG(info.st_mode))
+    const bool is_new = path && stat(path, &info) != 0;
+    if (path && !is_new && !S_ISREG(info.st_mode))
         return dfr_error(error, DF_E_IO, "cannot list files in '%s': it is no regular file", path); /* it is read, too */
     struct dfr_bad_files *made = calloc(1, sizeof *made);
     if (!made)
         return dfr_error_memory(error);
-    *made = (struct dfr_bad_files){ .path = path, .file = fopen(path, "a+e"), .is_new = is_new, .more = more };
-    if (!made->file) {
+    *made = (struct dfr_bad_files){ .path = path, .file = path ? fopen(path, "a+e") : NULL, .is_new = is_new, .more = more };
+    if (path && !made->file) {
         const int status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", path, strerror(errno));
         free(made);
         return status;
@@ -59,7 +67,7 @@ int dfr_bad_files_open(const char *path, bool more, struct dfr_bad_files **bad, 
 
 static bool is_path(const void *bad, uint32_t id, const void *path)
 {
-    return strcmp(((char *const *)((const struct dfr_bad_files *)bad)->paths.items)[id], path) == 0;
+    return strcmp(((const struct bad_file *)((const struct dfr_bad_files *)bad)->files.items)[id].path, path) == 0;
 }
 
 static void failed(struct dfr_bad_files *bad)
@@ -68,12 +76,13 @@ static void failed(struct dfr_bad_files *bad)
         bad->code = errno ? errno : EIO;
 }
 
-/* Adds the file to the table. Returns false if it is listed already. */
-static bool add(struct dfr_bad_files *bad, const char *path)
+/* Adds the file to the table, and why it cannot be read (NULL: nobody knows). Returns false if it is listed already. */
+static bool add(struct dfr_bad_files *bad, const char *path, const char *why)
 {
     const uint32_t hash = dfr_hash_fold(dfr_hash(0, path, strlen(path)));
     uint32_t id;
-    char **at, *copy;
+    struct bad_file *at;
+    char *copy;
     if (dfr_table_find(&bad->ids, hash, is_path, bad, path, &id))
         return false;
     errno = ENOMEM;
@@ -81,13 +90,13 @@ static bool add(struct dfr_bad_files *bad, const char *path)
         failed(bad);
         return true;
     }
-    if (!(at = dfr_array_add(&bad->paths, sizeof *at, 1))) {
+    if (!(at = dfr_array_add(&bad->files, sizeof *at, 1))) {
         free(copy);
         failed(bad);
         return true;
     }
-    *at = copy;
-    dfr_table_put(&bad->ids, hash, bad->paths.n - 1);
+    *at = (struct bad_file){ copy, why ? strdup(why) : NULL };
+    dfr_table_put(&bad->ids, hash, bad->files.n - 1);
     return true;
 }
 
@@ -100,6 +109,8 @@ static void begin(struct dfr_bad_files *bad)
         return;
     bad->begun = true;
     errno = 0;
+    if (!bad->file)
+        return;
     if (!bad->more) {
         if (ftruncate(fileno(bad->file), 0) != 0)
             failed(bad);
@@ -108,7 +119,7 @@ static void begin(struct dfr_bad_files *bad)
     rewind(bad->file);
     while (getline(&line, &room, bad->file) > 0) {
         line[strcspn(line, "\n")] = '\0';
-        add(bad, line);
+        add(bad, line, NULL);
     }
     free(line);
     fseek(bad->file, 0, SEEK_END);
@@ -124,10 +135,10 @@ void dfr_bad_files_begin(struct dfr_bad_files *bad)
 }
 
 /* A file is listed once, although a later pass, or a run that was resumed, may find it again. */
-static void note(struct dfr_bad_files *bad, const char *path)
+static void note(struct dfr_bad_files *bad, const char *path, const char *why)
 {
     begin(bad);                         /* a worker may be here before the thread that began the run */
-    if (!add(bad, path))
+    if (!add(bad, path, why) || !bad->file)
         return;
     errno = 0;
     if (fprintf(bad->file, "%s\n", path) < 0 || fflush(bad->file) != 0)
@@ -148,7 +159,7 @@ int df_bad_file(struct df_call *call, const char *path)
         return DF_FAILED;
     df_node_name(call->run->graph, dfr_job_node(call->job), node, sizeof node);
     pthread_mutex_lock(&bad->lock);
-    note(bad, path);
+    note(bad, path, call->message);
     pthread_mutex_unlock(&bad->lock);
     if (call->run->options.log_level >= DF_LOG_WARNING)
         dfr_say("warning: node '%s', wave %lld is empty: %s", node, (long long)df_wave(call), call->message);
@@ -157,23 +168,40 @@ int df_bad_file(struct df_call *call, const char *path)
     return DF_SKIP;
 }
 
-int dfr_bad_files_close(struct dfr_bad_files *bad, int status, struct df_error *error)
+/* A table of the files, and why. */
+static void tell(const struct dfr_bad_files *bad)
 {
+    const struct bad_file *files = bad->files.items;
+    int width = 4;
+    for (uint32_t i = 0; i < bad->files.n && i < MOST_TOLD; i++)
+        width = (int)strlen(files[i].path) > width ? (int)strlen(files[i].path) : width;
+    fprintf(stderr, "\n%-*s  reason\n", width, "file");
+    for (uint32_t i = 0; i < bad->files.n && i < MOST_TOLD; i++)
+        fprintf(stderr, "%-*s  %s\n", width, files[i].path, files[i].why ? files[i].why : "an earlier run could not read it");
+    if (bad->files.n > MOST_TOLD)
+        fprintf(stderr, "... and %u more%s\n", bad->files.n - MOST_TOLD, bad->file ? "" : "; --bad-files=FILE lists them all");
+}
+
+int dfr_bad_files_close(struct dfr_bad_files *bad, int status, uint32_t *n, struct df_error *error)
+{
+    *n = 0;
     if (!bad)
         return status;
     if (status == DF_OK)                /* nothing was left to do for a run that was resumed: what it found before counts */
         begin(bad);
-    const uint32_t n = bad->paths.n;
     errno = 0;
-    if (fclose(bad->file) != 0)
+    if (bad->file && fclose(bad->file) != 0)
         failed(bad);
     if (bad->is_new && !bad->begun)     /* the run was refused */
         unlink(bad->path);
     if (status == DF_OK && bad->code)
         status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", bad->path, strerror(bad->code));
-    else if (status == DF_OK && n > 0)
-        status = dfr_error(error, DF_E_KERNEL, "%u file%s could not be read and made empty waves; '%s' lists what to repair, and @%s reads it again",
-                           n, n == 1 ? "" : "s", bad->path, bad->path);
+    else if (status == DF_OK && (*n = bad->files.n) > 0) {
+        tell(bad);
+        status = bad->path ? dfr_error(error, DF_E_KERNEL, "%u file%s could not be read and made empty waves; '%s' lists what to repair, and @%s reads it again",
+                                       *n, *n == 1 ? "" : "s", bad->path, bad->path)
+                           : dfr_error(error, DF_E_KERNEL, "%u file%s could not be read and made empty waves", *n, *n == 1 ? "" : "s");
+    }
     pthread_mutex_destroy(&bad->lock);
     free_list(bad);
     return status;

@@ -33,7 +33,9 @@ struct dfr_command_line {
     bool params_changed;                /* a param differs from what the graph was made with */
     enum dfr_stats_form stats;
     bool stats_totals;                  /* nothing is said of kernels and nodes, and no job is timed by itself */
-    const char *bad_files_path;         /* NULL: a file that cannot be read ends the run */
+    unsigned on_error;                  /* 1: stop, 2: skip; 0: neither was given */
+    const char *bad_files_path;         /* a file that cannot be read is listed there, and skipped; NULL: no file has the list */
+    uint32_t n_bad_files;               /* of a run that has ended otherwise well */
     const char *stats_path;             /* NULL: stderr for text, stdout for JSON */
     enum dfr_progress_form progress;
     const char *platform_path;          /* NULL: none given */

@@ -96,7 +96,9 @@ int dfr_outputs_together(const struct df_graph *g, const struct dfr_command_line
     }
     if (status == DF_OK)
         status = check_dumps(g, line, error);
-    if (status == DF_OK && line->bad_files_path && line->cluster)
-        return dfr_error(error, DF_E_ARGUMENT, "--bad-files is for a run in one process, and --cluster runs in several");
+    if (status == DF_OK && (line->bad_files_path || line->on_error) && line->cluster)
+        return dfr_error(error, DF_E_ARGUMENT, "%s is for a run in one process, and --cluster runs in several", line->on_error ? "--on-error" : "--bad-files");
+    if (status == DF_OK && line->bad_files_path && line->on_error == 1)
+        return dfr_error(error, DF_E_ARGUMENT, "--bad-files lists what is skipped, and --on-error=stop skips nothing");
     return status;
 }

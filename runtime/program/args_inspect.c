@@ -51,7 +51,7 @@ int dfr_replay_together(const struct dfr_command_line *line, struct df_error *er
     const char *other = o->device == DF_DEVICE_SIM ? "--device=sim" : o->rehearse != 0 ? "--rehearse" : o->check_variants ? "--check" : o->serial ? "--serial"
                         : o->n_dumps ? "--dump" : o->n_record_jobs ? "--record-job" : o->learn ? "--learn" : line->cluster ? "--cluster"
                         : line->journal ? "--journal" : line->resume.resume ? "--resume" : line->resume.chunk ? "--out" : o->waves >= 0 ? "--waves"
-                        : line->stats != DFR_STATS_NONE ? "--stats" : o->trace_path ? "--trace" : line->bad_files_path ? "--bad-files" : NULL;
+                        : line->stats != DFR_STATS_NONE ? "--stats" : o->trace_path ? "--trace" : line->on_error ? "--on-error" : line->bad_files_path ? "--bad-files" : NULL;
 
     return line->replay && other ? dfr_error(error, DF_E_ARGUMENT, "--replay runs one job, and does not go with %s", other) : DF_OK;
 }

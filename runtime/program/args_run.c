@@ -81,7 +81,9 @@ const struct dfr_option dfr_options_run[] = {
       .program_only = "the function whose name ends in _stats gives them" },
     { "--progress", "auto|on|off", "a line on stderr with the waves that are done, their rate and the time left (default auto: if "
       "stderr is a terminal)", DFR_FIELD(WORD, struct dfr_command_line, progress) },
-    { "--bad-files", "FILE", "a picture that cannot be read makes an empty wave and is listed there; the run ends with status 1", DFR_FIELD(NAME, struct dfr_command_line, bad_files_path) },
+    { "--on-error", "stop|skip", "a picture that cannot be read ends the run (default), or makes an empty wave: then a table at the end says which and why, "
+      "and the status is 3", DFR_WORD(struct dfr_command_line, on_error, "stop|skip"), .first = 1, .program_only = "an exception or an error code tells of it" },
+    { "--bad-files", "FILE", "skip what cannot be read, and list it there", DFR_FIELD(NAME, struct dfr_command_line, bad_files_path) },
     { "--trace", "FILE", "write what ran when, for 'dfc gantt', Perfetto or chrome://tracing", DFR_FIELD(NAME, struct dfr_command_line, options.trace_path), DFR_PROGRAM },
     { "--learn", NULL, "keep how long kernels took and how often they fired, so that dfc knows it better", DFR_FIELD(FLAG, struct dfr_command_line, options.learn), DFR_PROGRAM },
     { "--log", "LEVEL", "error, warning (default), info or debug", DFR_WORD(struct dfr_command_line, options.log_level, "error|warning|info|debug") },

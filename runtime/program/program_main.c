@@ -329,7 +329,7 @@ static int write_stats(const struct df_graph *graph, const struct dfr_command_li
 static int open_bad_files(struct dfr_command_line *line, struct df_error *error)
 {
     struct df_options *options = &line->options;
-    if (!line->bad_files_path || options->device == DF_DEVICE_SIM || options->rehearse != 0) /* these read no file */
+    if ((!line->bad_files_path && line->on_error != 2) || options->device == DF_DEVICE_SIM || options->rehearse != 0) /* these read no file */
         return DF_OK;
     return dfr_bad_files_open(line->bad_files_path, line->resume.resume, &options->bad_files, error);
 }
@@ -350,7 +350,7 @@ static int run_and_report(const struct df_graph *graph, struct dfr_command_line 
         rc = run_graph(graph, line, &outcome, error);
     if (rc == DF_OK && line->stats != DFR_STATS_NONE && !outcome.is_told)
         rc = write_stats(graph, line, &outcome, error);
-    rc = dfr_bad_files_close(line->options.bad_files, rc, error);
+    rc = dfr_bad_files_close(line->options.bad_files, rc, &line->n_bad_files, error);
     line->options.bad_files = NULL;
     dfr_figures_free(outcome.figures);
     free(line->options.node_stats);
@@ -477,7 +477,7 @@ int df_main(int argc, char **argv, const struct df_program *program)
         const int rc = run_guarded(program, &image, &line, &error);
         if (rc != DF_OK) {
             say_error(&error);
-            status = 1;
+            status = line.n_bad_files ? 3 : 1;
         }
         stopped = rc == DF_E_STOPPED;
         dfr_crash_run(false);

@@ -199,7 +199,7 @@ if command -v tiffcp >/dev/null; then
     expect tiff-full-disk 1 "cannot write '/dev/full': No space left on device" ./copy --input=tiff.rgb --output=/dev/full
     # What libtiff refuses leaves no descriptor open: good files behind many bad ones are read.
     for i in $(seq 80); do echo "no picture" >no$i.tif; echo no$i.tif; done >nos.txt; { cat nos.txt; echo tiff.rgb; } >mixed.txt
-    expect tiff-descriptors 1 "error: 80 files could not be read" bash -c 'ulimit -n 60; ./copy --workers=1 --input=@mixed.txt --output=mixed%d.tif --bad-files=nots.txt'
+    expect tiff-descriptors 3 "error: 80 files could not be read" bash -c 'ulimit -n 60; ./copy --workers=1 --input=@mixed.txt --output=mixed%d.tif --bad-files=nots.txt'
     same tiff-descriptors-list nots.txt nos.txt; check tiff-descriptors-last tiffcmp tiff.rgb mixed80.tif
     if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip tiff-no-room "a sanitizer has an allocator of its own"; else
     # No memory for what is stored from its bottom up is told, and is no fault of the file
@@ -244,12 +244,22 @@ rm -f out.png
 head -c 60 png.rgb >stub.png; head -c $(($(stat -c %s png.rgb) / 2)) png.rgb >half.png
 printf 'png.rgb\nstub.png\nabsent.png\nhalf.png\npng.grey\npng.rgb\n' >some.txt
 expect bad-ends-run 1 "wave 1: cannot read 'stub.png'" ./copy --input=@some.txt --output='some%d.png'
-expect bad-warned 1 "copy: warning: node 'main/read_png_rgb', wave 2 is empty: cannot read 'absent.png': No such file" ./copy --input=@some.txt --output='some%d.png' --bad-files=bad.txt
-expect bad-counted 1 "error: 3 files could not be read and made empty waves; 'bad.txt' lists what to repair, and @bad.txt reads it again$" \
+expect bad-warned 3 "copy: warning: node 'main/read_png_rgb', wave 2 is empty: cannot read 'absent.png': No such file" ./copy --input=@some.txt --output='some%d.png' --bad-files=bad.txt
+expect bad-counted 3 "error: 3 files could not be read and made empty waves; 'bad.txt' lists what to repair, and @bad.txt reads it again$" \
     ./copy --input=@some.txt --output='some%d.png' --bad-files=bad.txt --journal
 printf 'stub.png\nabsent.png\nhalf.png\n' >want; same bad-list bad.txt want
 same bad-last png.rgb some5.png; expect bad-others 0 '^some0.png some4.png some5.png $' sh -c 'ls some*.png | tr "\n" " "'
-expect bad-resumed 1 "^copy: error: 3 files could not be read" ./copy --input=@some.txt --output='some%d.png' --bad-files=bad.txt --resume
+expect bad-resumed 3 "^copy: error: 3 files could not be read" ./copy --input=@some.txt --output='some%d.png' --bad-files=bad.txt --resume
+rm -f some?.png; expect on-error-skip 3 "^absent[.]png  cannot read 'absent[.]png': No such file" ./copy --input=@some.txt --output='some%d.png' --on-error=skip
+expect on-error-skip-others 0 '^some0.png some4.png some5.png $' sh -c 'ls some*.png | tr "\n" " "'
+expect on-error-skip-counted 3 "copy: error: 3 files could not be read and made empty waves$" ./copy --input=@some.txt --output='some%d.png' --on-error=skip
+expect on-error-skip-none 0 '^$' ./copy --input=png.rgb --output='some%d.png' --on-error=skip
+expect on-error-stop 1 "wave 1: cannot read 'stub.png'" ./copy --input=@some.txt --output='some%d.png' --on-error=stop
+expect on-error-stop-list 2 "error: --bad-files lists what is skipped, and --on-error=stop skips nothing$" ./copy --input=png.rgb --on-error=stop --bad-files=bad2.txt
+expect on-error-ranks 2 "error: --on-error is for a run in one process, and --cluster runs in several$" ./copy --input=png.rgb --on-error=skip --cluster
+expect on-error-word 2 "error: --on-error=go: " ./copy --on-error=go
+{ for i in $(seq 25); do echo gone$i.png; done; echo png.rgb; } >gone.txt
+expect on-error-many 3 '^[.][.][.] and 5 more; --bad-files=FILE lists them all$' ./copy --input=@gone.txt --output='some%d.png' --on-error=skip
 rm some.txt copy.journal; cp png.rgb stub.png; cp png.rgb absent.png; cp png.rgb half.png
 check bad-repaired ./copy --input=@bad.txt --output='more%d.png' --bad-files=worse.txt; same bad-repaired-last png.rgb more2.png
 [ -e worse.txt ] && [ ! -s worse.txt ] && pass bad-none || fail bad-none "$(cat worse.txt)"
@@ -287,7 +297,7 @@ mkdir -p taken0.png
 expect bad-refused 1 "cannot write 'taken0.png'" ./copy --input=png.rgb --output=taken%d.png --bad-files=kept.txt; same bad-refused-kept kept.txt want
 expect bad-refused-new 1 "cannot write 'taken0.png'" ./copy --input=png.rgb --output=taken%d.png --bad-files=never.txt; check bad-refused-none [ ! -e never.txt ]
 printf 'half.png\nhalf.png\nhalf.png\n' >thrice.txt; head -c 60 png.rgb >half.png
-expect bad-once 1 "error: 1 file could not be read" ./copy --input=@thrice.txt --output='thrice%d.png' --bad-files=kept.txt; echo half.png >want; same bad-once-list kept.txt want
+expect bad-once 3 "error: 1 file could not be read" ./copy --input=@thrice.txt --output='thrice%d.png' --bad-files=kept.txt; echo half.png >want; same bad-once-list kept.txt want
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip bad-own "a sanitizer must be loaded first"; else
 cat >no_file.c <<'END'
 #define _GNU_SOURCE

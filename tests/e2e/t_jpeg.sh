@@ -22,7 +22,7 @@ printf '%s\n' colour.jpg small.jpg >list.txt
 check run-any ./any --input=@list.txt --output='any%d.npy'
 check run-tiles ./tiles --input=full.jpg --again=tiles.jpg
 printf '%s\n' cut.jpg colour.jpg >list.txt
-expect bad-files 1 'error: 1 file could not be read' ./any --input=@list.txt --output='good%d.npy' --bad-files=bad.txt
+expect bad-files 3 'error: 1 file could not be read' ./any --input=@list.txt --output='good%d.npy' --bad-files=bad.txt
 printf '%s\n' 'same-grey same grey.jpg grey.npy' 'near-grey near grey.jpg grey-again.jpg' 'grey-as-colour same grey.jpg both.npy' 'one same one.jpg one.npy' \
     'any same small.jpg any1.npy' 'tiles near full.jpg tiles.jpg' 'good-file same colour.jpg good1.npy' >>compared
 while read -r how name why; do if [ "$how" = pass ]; then pass "$name"; else fail "$name" "$why"; fi; done < <("$python" jpeg.py compare <compared 2>&1)

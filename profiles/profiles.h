@@ -104,8 +104,9 @@ void dfw_figures_give(const struct dfw_figures *figures, struct df_unit *unit);
  * between devices are stored pair by pair, and the units' peer links follow from these pairs. figures: by unit; the
  * units' figures follow from them. pairs or figures NULL: there are none. */
 enum dfw_devices { DFW_OWN, DFW_EMULATED, DFW_OPENCL }; /* the machine's, the emulator's, OpenCL's; as the database has it */
-/* Those of `--device`, and the device name of the first one's samples: NULL for the machine's GPU, and if there is none. */
-enum dfw_devices dfw_devices_of(const char *device);
+/* Those of `--device`, bit d for devices d: several for a list. The first of them are of class gpu. */
+uint32_t dfw_devices_of(const char *device);
+/* The device name of the first one's samples: NULL for the machine's GPU, and if there is none. */
 const char *dfw_devices_name(enum dfw_devices devices);
 int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs,
                        const struct dfw_figures *figures, enum dfw_devices devices, struct df_error *error);

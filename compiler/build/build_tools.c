@@ -13,6 +13,7 @@
 #include "compiler/build/gpu_arch.h"
 #include "compiler/emit/emit.h"
 #include "compiler/tools/home.h"
+#include "runtime/base/option.h"
 
 #ifndef DFC_DEFAULT_CFLAGS
 #define DFC_DEFAULT_CFLAGS ""
@@ -132,7 +133,7 @@ bool dfc_nvcc_takes(const struct dfc_list *argv)
 /* Returns whether an option asks for CUDA code. */
 static bool wants_cuda(const struct dfc_common *common, const struct dfc_build_options *options)
 {
-    return options->nvcc || options->nvcc_flags || options->gpu_arch || (common->device && strcmp(common->device, "cuda") == 0);
+    return options->nvcc || options->nvcc_flags || options->gpu_arch || (common->device && dfr_option_lists(common->device, "cuda"));
 }
 
 /* Finds the CUDA toolkit. Gives why gpu variants cannot be compiled, or NULL if they can. */

@@ -145,7 +145,7 @@ static void show_messages(const char *text)
 
 static bool emulated(const struct request *r)
 {
-    return r->common.device && strcmp(r->common.device, "emu") == 0;
+    return r->common.device && dfr_option_lists(r->common.device, "emu");
 }
 
 static bool rehearse_once(const struct request *r, const char *policy, struct dfc_run_stats *stats)
@@ -241,6 +241,8 @@ static const char *device_words(const struct request *r, const struct dfc_policy
         return stats[0].typical.n_gpus == 0 ? "CPU only, rehearsed" : "with the platform's devices, rehearsed";
     if (stats[0].typical.n_gpus == 0)
         return "CPU only";
+    if (r->common.device && strchr(r->common.device, ','))
+        return "with devices of several kinds";
     return emulated(r) ? "with the emulated GPU" : stats[0].typical.n_gpus == 1 ? "with one GPU" : "with several GPUs";
 }
 

@@ -135,7 +135,7 @@ static int probe(const struct request *r, struct dfw_db *db)
     if (options.device == DF_DEVICE_AUTO && platform.n_units == 1)
         dfc_note("no GPU: %s", report.no_device);
     print(output.file, r->form, &platform, &report);
-    bool stored = store(db, &platform, &report, dfw_devices_of(device));
+    bool stored = store(db, &platform, &report, (enum dfw_devices)__builtin_ctz(dfw_devices_of(device)));
     return dfc_output_close(&output, stored) && stored ? 0 : 1;
 }
 

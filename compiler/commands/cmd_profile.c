@@ -35,8 +35,9 @@ static const char usage[] =
     "wave, for as many waves as a run has (the program's option --waves, or until a stream ends) or for --max-time.\n"
     "Others are repeated on copies of real inputs. A time is not measured again if it is known for the same source\n"
     "and sizes, whether it was measured before or learned by a run with --learn.\n\n"
-    "At the end it says for each kernel what a job takes here and on the GPU, with its copies; what a wave takes with\n"
-    "one worker, with all, and with --device=cuda or emu on the GPU, too: predicted in virtual time, and measured by\n"
+    "With several kinds of devices, as in --device=emu,opencl, the program runs once for each of them.\n\n"
+    "At the end it says for each kernel what a job takes here and on each device, with its copies; what a wave takes with\n"
+    "one worker, with all, and with --device=cuda, emu or opencl on the devices, too: predicted in virtual time, and measured by\n"
     "short runs of the program; and in words whether dividing and offloading pay.\n";
 
 struct request {
@@ -291,8 +292,15 @@ static void write_known(void *arg, const struct dfw_key *key)
     }
 }
 
-/* Makes a file without a name that holds the keys already measured, positioned at its beginning. NULL: reported. */
-static FILE *known_file(const struct request *r, struct dfw_db *db)
+static void write_known_cpu(void *arg, const struct dfw_key *key)
+{
+    if (strcmp(key->device, "cpu") == 0)
+        write_known(arg, key);
+}
+
+/* Makes a file without a name that holds the keys already measured, positioned at its beginning. further: the program has measured all cpu variants with another
+ * device. NULL: reported. */
+static FILE *known_file(const struct request *r, bool further, struct dfw_db *db)
 {
     struct df_error error = { "" };
     FILE *file = tmpfile();
@@ -300,7 +308,7 @@ static FILE *known_file(const struct request *r, struct dfw_db *db)
         dfc_error("cannot make a temporary file: %s", strerror(errno));
         return NULL;
     }
-    if (!r->force && dfw_sample_each(db, write_known, file, &error) != DF_OK)
+    if ((!r->force || further) && dfw_sample_each(db, r->force ? write_known_cpu : write_known, file, &error) != DF_OK)
         dfc_error("%s", error.text);
     else if (fflush(file) != 0 || fseek(file, 0, SEEK_SET) != 0)
         dfc_error("cannot write a temporary file: %s", strerror(errno));
@@ -396,14 +404,15 @@ static bool run_program(const struct request *r, char *const *argv, FILE *known,
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 && results->ended; /* if not, the program has reported why */
 }
 
-static int measure(const struct request *r, const struct dfc_loaded *loaded, const struct dfc_trial *program,
-                   struct dfw_db *db)
+/* Measures the cpu variants that are not known, and the gpu variants on one kind of devices. */
+static bool measure_on(const struct request *r, const struct dfc_common *common, bool further, const struct dfc_loaded *loaded,
+                       const struct dfc_trial *program, struct dfw_db *db)
 {
     struct results results = { .db = db, .loaded = loaded };
     struct dfc_list argv = { 0 };
     bool good = false;
-    FILE *known = known_file(r, db);
-    dfc_trial_arguments(program, &r->common, &argv);
+    FILE *known = known_file(r, further, db);
+    dfc_trial_arguments(program, common, &argv);
     if (r->watchdog_s > 0)
         dfc_list_add(&argv, "--watchdog=%.9fs", r->watchdog_s);
     for (int i = 0; i < r->n_rest; i++)
@@ -413,6 +422,8 @@ static int measure(const struct request *r, const struct dfc_loaded *loaded, con
     else if (known)
         good = run_program(r, argv.items, known, &results);
     if (results.begun) {
+        if (common != &r->common)
+            printf("%s: ", common->device);
         printf("%" PRIu32 " measured", results.stored);
         if (results.known)
             printf(", %" PRIu32 " known before", results.known);
@@ -423,6 +434,24 @@ static int measure(const struct request *r, const struct dfc_loaded *loaded, con
     if (known)
         fclose(known);
     dfc_list_free(&argv);
+    return good;
+}
+
+/* Of several kinds of devices one after the other, each by a run of the program. The emulator is first: it and the cpu variants are measured on one core. */
+static int measure(const struct request *r, const struct dfc_loaded *loaded, const struct dfc_trial *program, struct dfw_db *db)
+{
+    static const char *const kinds[] = { "emu", "cuda", "opencl" };
+    struct dfc_common common = r->common;
+    bool good = true, further = false;
+    if (!common.device || !strchr(common.device, ','))
+        return measure_on(r, &r->common, false, loaded, program, db) ? 0 : 1;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && good; k++) {
+        common.device = kinds[k];
+        if (!dfr_option_lists(r->common.device, kinds[k]))
+            continue;
+        good = measure_on(r, &common, further, loaded, program, db);
+        further = true;
+    }
     return good ? 0 : 1;
 }
 
@@ -479,13 +508,17 @@ static void find_way(const struct request *r, const struct dfc_trial *program, c
 static bool judge(const struct request *r, const struct dfc_loaded *loaded, const struct dfc_trial *program,
                   struct dfw_db *db)
 {
-    const char *device = r->common.device, *gpu = dfw_devices_name(dfw_devices_of(device));
+    const char *device = r->common.device;
     const struct df_graph *graph = loaded->front->graph;
     struct df_error error = { "out of memory" };
     struct dfw_known known = { 0 };
     struct df_times times = { 0 };
     const struct dfp_problem problem = { graph, &loaded->platform, &times, 0 };
-    struct dfc_pays pays = { .problem = &problem, .inflight = r->common.inflight, .emulated = dfw_devices_of(device) == DFW_EMULATED };
+    struct dfc_pays pays = { .problem = &problem, .inflight = r->common.inflight,
+                             .devices = !device                       ? "the GPU"
+                                        : strchr(device, ',')         ? "the devices"
+                                        : strcmp(device, "emu") == 0 ? "the emulated GPU"
+                                                                      : "the GPU" };
     uint32_t cores = r->common.workers ? r->common.workers : dfr_cores_count();
     bool with_devices = device && strcmp(device, "none") != 0 && loaded->platform.n_units > 1;
     pays.ways[pays.n_ways++] = (struct dfc_way){ .workers = 1 };
@@ -493,7 +526,7 @@ static bool judge(const struct request *r, const struct dfc_loaded *loaded, cons
         pays.ways[pays.n_ways++] = (struct dfc_way){ .workers = cores < DF_MAX_WORKERS ? cores : DF_MAX_WORKERS };
     if (with_devices)
         pays.ways[pays.n_ways++] = (struct dfc_way){ .workers = cores, .devices = true };
-    bool good = dfw_known_load(db, graph, gpu, r->common.emu_all, &known, &error) == DF_OK &&
+    bool good = dfc_known_load(&r->common, &loaded->platform, db, graph, &known, &error) == DF_OK &&
                 dfw_known_times(&known, graph, &times, &error) == DF_OK;
     for (unsigned i = 0; good && i < pays.n_ways; i++)
         find_way(r, program, &pays, &pays.ways[i]);

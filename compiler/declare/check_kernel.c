@@ -298,7 +298,9 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
         return false;
     }
     *slot = variant;
-    callee->code_classes |= 1u << (gpu ? DF_CLASS_GPU : DF_CLASS_CPU);
+    callee->code_classes = (callee->code_classes & ~(gpu ? u->opencl_classes : 0)) | 1u << (gpu ? DF_CLASS_GPU : DF_CLASS_CPU);
+    if (code->opencl)
+        callee->code_classes |= u->opencl_classes;
     const bool further = gpu && (opencl ? code->gpu : code->opencl);
     uint64_t hash = 0, *all = &callee->code_hash[gpu];
     bool ok = dfc_code_check(u, variant, dir, &hash) && check_opencl(u, variant, gpu, opencl);
@@ -400,7 +402,7 @@ bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char 
     callee->id = u->kernels.n - 1;
     *code = (struct dfc_kernel_code){ .ast = kernel, .kernel = callee->id, .dir = dir };
     if (kernel->has_formulas)           /* code for both classes; a variant that is written replaces that of its class (check_variant) */
-        callee->code_classes = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU;
+        callee->code_classes = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU | u->opencl_classes;
     if (kernel->has_formulas && formulas)
         ok = dfc_formulas_check(u, callee);
     for (const struct dfl_variant *variant = kernel->variants; variant; variant = variant->next)

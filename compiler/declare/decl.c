@@ -280,6 +280,23 @@ static bool enter_platforms(struct dfc_unit *u)
     return ok;
 }
 
+/* Adds the class of OpenCL's devices before any kernel is checked. */
+static bool enter_opencl_class(struct dfc_unit *u)
+{
+    const struct df_platform *declared = u->options->opencl_declared && u->platforms.n ? u->platforms.items : NULL;
+    const uint32_t other = declared ? df_platform_other_class(declared) : DF_CLASS_CPU;
+    const char *name = !declared ? u->options->opencl_class : other != DF_CLASS_CPU ? declared->class_names[other] : "";
+    uint32_t cls, same;
+    bool fresh;
+    if (!u->options->opencl_class || !*name)
+        return true;
+    name = dfl_arena_copy(u->arena, name, strlen(name));
+    if (df_builder_class(u->builder, name, &cls, NULL) != DF_OK || !dfc_index_add(&u->classes, name, &same, &fresh))
+        return dfc_no_memory(u);
+    u->opencl_classes = 1u << cls;
+    return true;
+}
+
 /* ---- params and args ---- */
 
 /* A program takes its args and dynamic params as `--name=value`. So they may not have the name of one of its own
@@ -630,7 +647,7 @@ bool dfc_declare(struct dfc_unit *u)
     if (!enter_all(u))
         return false;
     check_defines(u);
-    bool ok = evaluate_params(u) && enter_platforms(u) && evaluate_types(u) && check_tables(u) && evaluate_resources(u) &&
+    bool ok = evaluate_params(u) && enter_platforms(u) && enter_opencl_class(u) && evaluate_types(u) && check_tables(u) && evaluate_resources(u) &&
               check_callees(u);
     if (ok)
         check_platforms(u);

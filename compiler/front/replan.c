@@ -113,6 +113,7 @@ static int run_front(struct source *s, const struct dfc_division *divisions, siz
         .read_arg = &s->pack, .import_dirs = s->pack.dirs, .n_import_dirs = s->pack.n_dirs,
         .own_dir = *s->pack.own_dir ? s->pack.own_dir : NULL, .root = root,
         .groups = &groups, .parts = s->pack.parts, .gpu_tile = s->pack.gpu_tile, .divisions = divisions, .n_divisions = n_divisions,
+        .opencl_class = s->known.other ? s->known.other->cls : NULL,
     };
     char *said = NULL;
     size_t said_bytes;

@@ -293,7 +293,7 @@ static bool make_callee(struct dfu_merge *m)
         return false;
     *ast = (struct dfl_kernel){ .has_formulas = true };
     *callee = (struct dfc_callee){ .name = group_name(m), .loc = last->loc, .sig = sig, .ready = true, .kernel = ast,
-                                   .code_classes = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU };
+                                   .code_classes = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU | u->opencl_classes };
     ast->name = (struct dfl_name){ callee->name, last->loc };
     m->b.callee = m->group->callee = callee;
     return callee->name;

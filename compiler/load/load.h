@@ -50,6 +50,7 @@ struct dfc_loaded {
     struct dfl_sink *sink;
     struct dfc_front *front;
     struct df_platform platform;
+    const char *opencl_class;           /* as in struct dfc_front_options */
     const char *platform_source;        /* "file", "graph", "probe" or "default" */
     struct dfw_known known;             /* the measurements behind `times` */
     struct dfw_rates rates;             /* that the program learnt */
@@ -71,9 +72,13 @@ bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded
 /* Loads only the graph: no platform, no times, no problem. false: reported. */
 bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
 void dfc_unload(struct dfc_loaded *loaded);
-/* The front end, with a graph in which these nodes are divided. false: reported. */
-bool dfc_run_front(const struct dfc_common *common, bool need_code, const struct dfc_division *divisions,
+/* The front end, with a graph in which these nodes are divided. opencl_class: that of a struct dfc_loaded. false: reported. */
+bool dfc_run_front(const struct dfc_common *common, const char *opencl_class, bool need_code, const struct dfc_division *divisions,
                    size_t n_divisions, struct dfl_sink *sink, struct dfc_front **front);
+/* Loads what was measured of the graph's kernels on the classes of --device: on the cpu and on GPUs; and on OpenCL's devices, if the platform has units
+ * of another class for them. db NULL: nothing was. */
+int dfc_known_load(const struct dfc_common *common, const struct df_platform *platform, struct dfw_db *db, const struct df_graph *graph,
+                   struct dfw_known *known, struct df_error *error);
 
 /* load_divided.c: divides nodes if that is predicted to be faster (compiler/divide/): `divisions`, and a new graph with its times. dfc_load()
  * calls it. With a lock file the nodes are divided as it says. false: they cannot be (reported). */

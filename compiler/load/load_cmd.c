@@ -11,6 +11,7 @@
 #include "compiler/tools/home.h"
 #include "compiler/tools/messages.h"
 #include "profiles/estimate/roofline.h"
+#include "runtime/base/error.h"
 
 /* ---- the platform ---- */
 
@@ -75,6 +76,89 @@ static void warn_classes(const struct dfc_common *common, const struct df_platfo
     }
 }
 
+static bool read_platform(const struct dfc_common *common, struct dfc_loaded *loaded)
+{
+    return dfc_platform_read(loaded->sink, common->platform, common->defines, common->n_defines, &loaded->platform);
+}
+
+/* The class of OpenCL's devices is that of the platform's units that are neither cpu nor gpu, as in a run (start/run_machine.c). Without a description they have
+ * a class of their own beside devices of another kind. The front end wants to know it, so a file is read before. */
+static bool find_opencl_class(const struct dfc_common *common, struct dfc_loaded *loaded)
+{
+    const uint32_t devices = dfw_devices_of(common->device);
+    const struct df_platform *described = common->machine ? common->machine : common->platform ? &loaded->platform : NULL;
+    if (!(devices >> DFW_OPENCL & 1))
+        return true;
+    if (!common->machine && common->platform && !read_platform(common, loaded))
+        return false;
+    const uint32_t other = described ? df_platform_other_class(described) : DF_CLASS_CPU;
+    loaded->opencl_class = described ? other == DF_CLASS_CPU ? "" : described->class_names[other] : devices == 1u << DFW_OPENCL ? "" : "opencl";
+    return true;
+}
+
+/* Adds the devices of a kind: OpenCL's as a class of their own. One of a GPU that is there already is left out, because a run uses it once. */
+static void add_devices(struct df_platform *platform, const struct df_platform *more, enum dfw_devices devices)
+{
+    uint32_t cls = DF_CLASS_GPU;
+    if (devices == DFW_OPENCL) {
+        cls = platform->n_classes++;
+        snprintf(platform->class_names[cls], sizeof platform->class_names[cls], "opencl");
+    }
+    for (uint32_t u = 1; u < more->n_units && platform->n_units < DF_MAX_UNITS; u++) {
+        bool twice = false;
+        for (uint32_t v = 1; v < platform->n_units; v++)
+            twice |= devices == DFW_OPENCL && strcmp(platform->units[v].name, more->units[u].name) == 0;
+        if (twice)
+            continue;
+        platform->units[platform->n_units] = more->units[u];
+        platform->units[platform->n_units++].cls = cls;
+    }
+}
+
+/* The platforms of several kinds of devices as one, on the host of the first. */
+static void join_devices(const struct df_platform of[], uint32_t devices, struct df_platform *platform)
+{
+    static const enum dfw_devices kinds[] = { DFW_OWN, DFW_OPENCL, DFW_EMULATED }; /* as a run numbers their devices (start/back_ends.c) */
+    *platform = of[__builtin_ctz(devices)];
+    platform->n_units = 1;
+    platform->units[0].cores = 0;       /* as in a run: it is not known how many cores the devices share */
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (devices >> kinds[k] & 1)
+            add_devices(platform, &of[kinds[k]], kinds[k]);
+}
+
+static bool choose_probed(struct dfw_db *db, uint32_t devices, struct df_platform *platform)
+{
+    struct df_platform of[DFW_OPENCL + 1];
+    for (enum dfw_devices d = DFW_OWN; d <= DFW_OPENCL; d++)
+        if (devices >> d & 1 && !probed(db, d, &of[d]))
+            return false;
+    if (!(devices & (devices - 1))) {
+        *platform = of[__builtin_ctz(devices)];
+        return true;
+    }
+    join_devices(of, devices, platform);
+    for (enum dfw_devices d = (enum dfw_devices)__builtin_ctz(devices) + 1; d <= DFW_OPENCL; d++) /* the first is in the name */
+        if (devices >> d & 1)
+            snprintf(platform->name + strlen(platform->name), sizeof platform->name - strlen(platform->name), "%s", d == DFW_OPENCL ? "_opencl" : "_emu");
+    return true;
+}
+
+/* The stated default: a device of each kind, if some kernel can run there. */
+static void choose_default(const struct dfc_common *common, const struct df_graph *graph, uint32_t devices, struct df_platform *platform)
+{
+    static const char *const names[] = { [DFW_OWN] = "gpu0", [DFW_EMULATED] = "emu0", [DFW_OPENCL] = "opencl0" };
+    struct df_platform of[DFW_OPENCL + 1];
+    const uint32_t n = uses_gpu(graph) || common->emu_all ? 1 : 0;
+    df_platform_default(platform, n);
+    for (enum dfw_devices d = DFW_OWN; d <= DFW_OPENCL; d++) {
+        of[d] = *platform;
+        snprintf(of[d].units[1].name, sizeof of[d].units[1].name, "%s", names[d]);
+    }
+    if (devices & (devices - 1))
+        join_devices(of, devices, platform);
+}
+
 static bool choose_platform(const struct dfc_common *common, struct dfw_db *db, struct dfc_loaded *loaded)
 {
     const struct dfc_front *front = loaded->front;
@@ -83,18 +167,17 @@ static bool choose_platform(const struct dfc_common *common, struct dfw_db *db, 
         loaded->platform = *common->machine;
     } else if (common->platform) {
         loaded->platform_source = "file";
-        if (!dfc_platform_read(loaded->sink, common->platform, common->defines, common->n_defines,
-                               &loaded->platform))
+        if (!loaded->opencl_class && !read_platform(common, loaded))
             return false;
         warn_classes(common, &loaded->platform, front->graph);
     } else if (front->n_platforms) {
         loaded->platform_source = "graph";
         loaded->platform = front->platforms[0];
-    } else if (probed(db, dfw_devices_of(common->device), &loaded->platform)) {
+    } else if (choose_probed(db, dfw_devices_of(common->device), &loaded->platform)) {
         loaded->platform_source = "probe";
     } else {
         loaded->platform_source = "default";
-        df_platform_default(&loaded->platform, uses_gpu(front->graph) || common->emu_all ? 1 : 0);
+        choose_default(common, front->graph, dfw_devices_of(common->device), &loaded->platform);
     }
     return dfc_align_classes(&loaded->platform, front->graph);
 }
@@ -113,7 +196,7 @@ static void apply_limits(const struct dfc_common *common, struct df_platform *pl
     }
     for (uint32_t u = 1; u < platform->n_units; u++) {
         struct df_unit *unit = &platform->units[u];
-        if (unit->cls != DF_CLASS_GPU)
+        if (unit->cls == DF_CLASS_CPU)
             continue;
         if (!unit->unified && common->gpu_mem_bytes &&
             (!unit->memory_bytes || common->gpu_mem_bytes < unit->memory_bytes))
@@ -178,7 +261,7 @@ void dfc_report_senseless(const struct dfw_db *db)
                     dfw_db_senseless(db));
 }
 
-bool dfc_run_front(const struct dfc_common *common, bool need_code, const struct dfc_division *divisions,
+bool dfc_run_front(const struct dfc_common *common, const char *opencl_class, bool need_code, const struct dfc_division *divisions,
                    size_t n_divisions, struct dfl_sink *sink, struct dfc_front **front)
 {
     const struct dfc_root root = { .graph = common->graph };
@@ -193,6 +276,7 @@ bool dfc_run_front(const struct dfc_common *common, bool need_code, const struct
         .own_dir = dfc_home_share(),
         .need_code_files = need_code,
         .untrusted = common->untrusted,
+        .opencl_class = opencl_class, .opencl_declared = !common->platform && !common->machine,
         .emu_all = common->emu_all,
         .groups = common->no_fuse ? &none : NULL,
         .gpu_tile = common->gpu_tile,
@@ -201,6 +285,24 @@ bool dfc_run_front(const struct dfc_common *common, bool need_code, const struct
         .divisions = divisions, .n_divisions = n_divisions,
     };
     return dfc_front_run(sink, &options, front);
+}
+
+int dfc_known_load(const struct dfc_common *common, const struct df_platform *platform, struct dfw_db *db, const struct df_graph *graph,
+                   struct dfw_known *known, struct df_error *error)
+{
+    const uint32_t devices = dfw_devices_of(common->device), cls = devices >> DFW_OPENCL & 1 ? df_platform_other_class(platform) : DF_CLASS_CPU;
+    const char *gpu = dfw_devices_name((enum dfw_devices)__builtin_ctz(devices)), *opencl;
+    int status = dfw_known_load(db, graph, gpu, common->emu_all, known, error);
+    if (status != DF_OK || cls == DF_CLASS_CPU)
+        return status;
+    opencl = dfw_devices_name(DFW_OPENCL);
+    known->other = calloc(1, sizeof *known->other);
+    status = known->other ? dfw_known_load(db, graph, opencl ? opencl : "", false, known->other, error) : dfr_error_memory(error);
+    if (status == DF_OK)
+        snprintf(known->other->cls, sizeof known->other->cls, "%s", platform->class_names[cls]);
+    else
+        dfw_known_free(known);
+    return status;
 }
 
 static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
@@ -213,14 +315,12 @@ static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
     bool good = choose_platform(common, db, loaded);
     if (good) {
         apply_limits(common, &loaded->platform);
-        const enum dfw_devices devices = dfw_devices_of(common->device);
-        const char *gpu = dfw_devices_name(devices);
         struct df_graph *graph = loaded->front->graph;
-        int status = dfw_known_load(db, graph, gpu, common->emu_all, &loaded->known, &error);
+        int status = dfc_known_load(common, &loaded->platform, db, graph, &loaded->known, &error);
         if (status != DF_OK && db) { /* a damaged database makes the plan less precise, but the program can still be
                                       * made */
             dfc_warning("the profile database is not used: %s", error.text);
-            status = dfw_known_load(NULL, graph, gpu, common->emu_all, &loaded->known, &error);
+            status = dfc_known_load(common, &loaded->platform, NULL, graph, &loaded->known, &error);
         }
         if (status == DF_OK && dfw_rates_load(db, graph, &loaded->rates, &error) != DF_OK)
             dfc_warning("the rates that programs learned are not used: %s", error.text);
@@ -228,7 +328,7 @@ static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
             status = dfw_rates_give(&loaded->rates, graph, &error);
         if (status == DF_OK)
             status = dfw_known_times(&loaded->known, graph, &loaded->times, &error);
-        dfw_known_machine(&loaded->known, &loaded->platform, devices != DFW_EMULATED);
+        dfw_known_machine(&loaded->known, &loaded->platform, __builtin_ctz(dfw_devices_of(common->device)) != DFW_EMULATED);
         if (status == DF_OK)
             status = dfw_roofline_times(&loaded->known, graph, loaded->front->operations, &loaded->times, &error);
         if (status != DF_OK)
@@ -259,7 +359,7 @@ bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_
         dfl_sink_no_warnings(loaded->sink);
     if (common->json)
         dfl_sink_json(loaded->sink, stdout);
-    if (!dfc_run_front(common, need_code, NULL, 0, loaded->sink, &loaded->front) || (need_code && !check_code(loaded)) ||
+    if (!find_opencl_class(common, loaded) || !dfc_run_front(common, loaded->opencl_class, need_code, NULL, 0, loaded->sink, &loaded->front) || (need_code && !check_code(loaded)) ||
         !dfc_output_check(common, loaded, common->output))
         return give_up(loaded);
     dfl_sink_summary(loaded->sink);

@@ -38,7 +38,7 @@ static bool make(void *arg, const struct dfc_division *divisions, size_t n_divis
         return false;
     dfl_sink_program(sink, "dfc");
     dfl_sink_no_warnings(sink);         /* they were told */
-    if (dfc_run_front(from->common, from->need_code, divisions, n_divisions, sink, &made->front) &&
+    if (dfc_run_front(from->common, loaded->opencl_class, from->need_code, divisions, n_divisions, sink, &made->front) &&
         dfw_rates_give(&loaded->rates, made->front->graph, &error) == DF_OK &&
         dfw_known_times(&loaded->known, made->front->graph, &made->times, &error) == DF_OK &&
         dfw_roofline_times(&loaded->known, made->front->graph, made->front->operations, &made->times, &error) == DF_OK)

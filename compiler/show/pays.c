@@ -14,10 +14,15 @@
 #define WORTH 1.15                      /* from this factor on it pays: less is within what runs differ by */
 #define SHORT_JOB_S 20e-6               /* handing over a shorter job takes a good part of its time */
 
+enum { MOST_DEVICES = 2 };              /* the first GPU, and the first unit of another class: OpenCL's device */
+static const char *const on_device[MOST_DEVICES] = { "on the GPU", "on OpenCL" }, *const to_device[MOST_DEVICES] = { "", " to OpenCL" },
+                  *const device_names[MOST_DEVICES] = { "the GPU", "OpenCL's device" };
+
 /* What one kernel does in a wave. */
 struct share {
     uint32_t kernel, jobs;
-    double cpu_s, gpu_s, copy_s;        /* sums over its jobs; NaN: not known. copy: of all inputs and outputs */
+    double cpu_s;                       /* sums over its jobs; NaN: not known */
+    struct { double s, copy_s; } on[MOST_DEVICES]; /* copy: of all inputs and outputs */
 };
 
 /* ---- predictions ---- */
@@ -65,10 +70,11 @@ static double copies_s(const struct dfp_problem *p, uint32_t node, uint32_t unit
     return seconds;
 }
 
-static uint32_t first_gpu(const struct df_platform *platform)
+/* The first unit of class gpu, or of a class that is neither cpu nor gpu; n_units: there is none. */
+static uint32_t first_unit(const struct df_platform *platform, unsigned device)
 {
     uint32_t u = 1;
-    while (u < platform->n_units && platform->units[u].cls != DF_CLASS_GPU)
+    while (u < platform->n_units && (platform->units[u].cls == DF_CLASS_GPU) != (device == 0))
         u++;
     return u;
 }
@@ -76,7 +82,6 @@ static uint32_t first_gpu(const struct df_platform *platform)
 /* Adds up the graph's jobs by kernel: shares[n_kernels]. */
 static void add_shares(const struct dfp_problem *p, struct share *shares)
 {
-    uint32_t gpu = first_gpu(p->platform);
     for (uint32_t k = 0; k < p->graph->n_kernels; k++)
         shares[k].kernel = k;
     for (uint32_t v = 0; v < p->graph->n_nodes; v++) {
@@ -85,9 +90,12 @@ static void add_shares(const struct dfp_problem *p, struct share *shares)
             continue;
         s->jobs++;
         s->cpu_s += is_known(p, v, 0) ? dfp_node_time_s(p, v, 0) : NAN;
-        bool known = gpu < p->platform->n_units && is_known(p, v, gpu);
-        s->gpu_s += known ? dfp_node_time_s(p, v, gpu) : NAN;
-        s->copy_s += known ? copies_s(p, v, gpu) : NAN;
+        for (unsigned d = 0; d < MOST_DEVICES; d++) {
+            const uint32_t unit = first_unit(p->platform, d);
+            const bool known = unit < p->platform->n_units && is_known(p, v, unit);
+            s->on[d].s += known ? dfp_node_time_s(p, v, unit) : NAN;
+            s->on[d].copy_s += known ? copies_s(p, v, unit) : NAN;
+        }
     }
 }
 
@@ -98,20 +106,30 @@ static const char *kernel_name(const struct dfc_pays *p, const struct share *s)
 
 static bool print_kernels(const struct dfc_pays *p, const struct share *shares, FILE *out)
 {
-    static const struct dfr_column columns[] = {
-        DFR_COLUMN("kernel", NULL, TEXT), DFR_COLUMN("jobs a wave", NULL, COUNT), DFR_COLUMN("a job here", NULL, SECONDS),
-        DFR_COLUMN("on the GPU", NULL, SECONDS), DFR_COLUMN("its copies", NULL, SECONDS),
-    };
+    struct dfr_column columns[3 + 2 * MOST_DEVICES] = { DFR_COLUMN("kernel", NULL, TEXT), DFR_COLUMN("jobs a wave", NULL, COUNT),
+                                                        DFR_COLUMN("a job here", NULL, SECONDS) };
     struct dfr_report_table table = { 0 };
-    bool has_gpu = false;
-    for (uint32_t k = 0; k < p->problem->graph->n_kernels; k++)
-        has_gpu |= shares[k].jobs && !isnan(shares[k].gpu_s);
-    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, columns, has_gpu ? 5 : 3);
+    unsigned devices[MOST_DEVICES], n = 0;
+    for (unsigned d = 0; d < MOST_DEVICES; d++) {
+        bool has = false;
+        for (uint32_t k = 0; k < p->problem->graph->n_kernels; k++)
+            has |= shares[k].jobs && !isnan(shares[k].on[d].s);
+        if (!has)
+            continue;
+        columns[3 + 2 * n] = (struct dfr_column)DFR_COLUMN(on_device[d], NULL, SECONDS);
+        columns[4 + 2 * n] = (struct dfr_column)DFR_COLUMN("its copies", NULL, SECONDS);
+        devices[n++] = d;
+    }
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, columns, 3 + 2 * n);
     for (uint32_t k = 0; k < p->problem->graph->n_kernels; k++) {
         const struct share *s = &shares[k];
+        struct dfr_cell cells[3 + 2 * MOST_DEVICES] = { DFR_STR(kernel_name(p, s)), DFR_NUM(s->jobs), DFR_NUM(s->cpu_s / s->jobs) };
+        for (unsigned i = 0; i < n; i++) {
+            cells[3 + 2 * i] = (struct dfr_cell)DFR_NUM(s->on[devices[i]].s / s->jobs);
+            cells[4 + 2 * i] = (struct dfr_cell)DFR_NUM(s->on[devices[i]].copy_s / s->jobs);
+        }
         if (s->jobs)
-            dfr_report_table_row(&table, (const struct dfr_cell[]){ DFR_STR(kernel_name(p, s)), DFR_NUM(s->jobs), DFR_NUM(s->cpu_s / s->jobs),
-                                                              DFR_NUM(s->gpu_s / s->jobs), DFR_NUM(s->copy_s / s->jobs) });
+            dfr_report_table_row(&table, cells);
     }
     return dfr_report_table_end(&table);
 }
@@ -125,8 +143,8 @@ static double gain(double one_s, double other_s)
 
 static void name_way(const struct dfc_pays *p, const struct dfc_way *way, char text[64])
 {
-    snprintf(text, 64, "%u worker%s%s", (unsigned)way->workers, way->workers == 1 ? "" : "s",
-             !way->devices ? "" : p->emulated ? " and the emulated GPU" : " and the GPU");
+    snprintf(text, 64, "%u worker%s%s%s", (unsigned)way->workers, way->workers == 1 ? "" : "s",
+             way->devices ? " and " : "", way->devices ? p->devices : "");
 }
 
 static bool print_ways(const struct dfc_pays *p, FILE *out)
@@ -212,21 +230,20 @@ static void say_dividing(const struct dfc_pays *p, const struct share *shares, F
     fputc('\n', out);
 }
 
-static void say_offloading(const struct dfc_pays *p, const struct share *s, FILE *out)
+static void say_offloading(const struct dfc_pays *p, const struct share *s, unsigned d, FILE *out)
 {
     char cpu[32], gpu[32], copy[32];
-    double cpu_s = s->cpu_s / s->jobs, gpu_s = s->gpu_s / s->jobs, copy_s = s->copy_s / s->jobs;
+    double cpu_s = s->cpu_s / s->jobs, gpu_s = s->on[d].s / s->jobs, copy_s = s->on[d].copy_s / s->jobs;
     dfr_text_seconds(cpu_s, cpu, sizeof cpu);
     dfr_text_seconds(gpu_s, gpu, sizeof gpu);
     dfr_text_seconds(copy_s, copy, sizeof copy);
+    fprintf(out, "Offloading '%s'%s ", kernel_name(p, s), to_device[d]);
     if (cpu_s >= WORTH * (gpu_s + copy_s))
-        fprintf(out, "Offloading '%s' pays, even if all its data is copied: %s and %s of copies, instead of %s.\n",
-                kernel_name(p, s), gpu, copy, cpu);
+        fprintf(out, "pays, even if all its data is copied: %s and %s of copies, instead of %s.\n", gpu, copy, cpu);
     else if (cpu_s >= WORTH * gpu_s)
-        fprintf(out, "Offloading '%s' pays only where its data is on the GPU already: %s instead of %s, but %s of copies.\n",
-                kernel_name(p, s), gpu, cpu, copy);
+        fprintf(out, "pays only where its data is on %s already: %s instead of %s, but %s of copies.\n", device_names[d], gpu, cpu, copy);
     else
-        fprintf(out, "Offloading '%s' does not pay: %s on the GPU, %s here.\n", kernel_name(p, s), gpu, cpu);
+        fprintf(out, "does not pay: %s %s, %s here.\n", gpu, on_device[d], cpu);
 }
 
 bool dfc_pays_print(const struct dfc_pays *p, FILE *out)
@@ -240,8 +257,9 @@ bool dfc_pays_print(const struct dfc_pays *p, FILE *out)
     if (p->n_ways > 1 && !p->ways[1].devices)
         say_dividing(p, shares, out);
     for (uint32_t k = 0; k < n; k++)
-        if (shares[k].jobs && !isnan(shares[k].cpu_s) && !isnan(shares[k].gpu_s))
-            say_offloading(p, &shares[k], out);
+        for (unsigned d = 0; d < MOST_DEVICES; d++)
+            if (shares[k].jobs && !isnan(shares[k].cpu_s) && !isnan(shares[k].on[d].s))
+                say_offloading(p, &shares[k], d, out);
     free(shares);
     return good;
 }

@@ -22,7 +22,7 @@ struct dfc_way {
 struct dfc_pays {
     const struct dfp_problem *problem;
     uint32_t inflight;                  /* 0: by default */
-    bool emulated;                      /* the devices are */
+    const char *devices;                /* of the platform: "the GPU" */
     struct dfc_way ways[3];             /* first one worker, then all of them, then with devices */
     unsigned n_ways;
 };

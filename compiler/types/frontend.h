@@ -200,6 +200,7 @@ struct dfc_unit {
     struct dfr_array kernels;           /* struct dfc_kernel_code: kernels without errors */
     uint32_t n_args;
     struct dfc_index classes;           /* same numbers as in the builder */
+    uint32_t opencl_classes;            /* bit c: kernels with OpenCL code can run on class c, which is neither cpu nor gpu */
     struct dfr_array links;             /* struct dfl_name */
     struct dfr_array platforms;         /* struct df_platform */
     struct dfr_array import_dirs;       /* const char * */

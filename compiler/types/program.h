@@ -58,6 +58,8 @@ struct dfc_front_options {
     size_t n_import_dirs;
     const char *own_dir;                /* dfc's own folder of imports, searched last; NULL: none */
     bool untrusted;                     /* no file outside the program's folder is read */
+    const char *opencl_class;           /* the class of OpenCL's devices: kernels with OpenCL code can run on it. "": they are GPUs. NULL: none take part */
+    bool opencl_declared;               /* the platform that the files declare says it instead, if they declare one */
     bool emu_all;                       /* the emulated GPU runs cpu variants too, so a gpu has work without gpu code */
     const struct dfc_root *root;        /* NULL: the root is main */
     const struct dfc_library *exported; /* not NULL: the result has `exports`, and its graph has kernels and no nodes */

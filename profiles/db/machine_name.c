@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "profiles/profiles.h"
+#include "runtime/base/option.h"
 #include "runtime/start/back_ends.h"
 
 struct machine {
@@ -122,9 +123,12 @@ const char *dfw_machine_gpu(void)
     return machine.gpu[0] ? machine.gpu : NULL;
 }
 
-enum dfw_devices dfw_devices_of(const char *device)
+uint32_t dfw_devices_of(const char *device)
 {
-    return !device ? DFW_OWN : strcmp(device, "emu") == 0 ? DFW_EMULATED : strcmp(device, "opencl") == 0 ? DFW_OPENCL : DFW_OWN;
+    const uint32_t emulated = device && dfr_option_lists(device, "emu") ? 1u << DFW_EMULATED : 0;
+    const uint32_t opencl = device && dfr_option_lists(device, "opencl") ? 1u << DFW_OPENCL : 0;
+    const bool own = !(emulated | opencl) || dfr_option_lists(device, "cuda");
+    return emulated | opencl | (own ? 1u << DFW_OWN : 0);
 }
 
 const char *dfw_devices_name(enum dfw_devices devices)

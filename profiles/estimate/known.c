@@ -18,13 +18,26 @@ void dfw_known_free(struct dfw_known *known)
     for (uint32_t k = 0; k < known->n_kernels; k++)
         dfw_kernel_points_free(&known->kernels[k]);
     free(known->kernels);
+    if (known->other)
+        dfw_known_free(known->other);
+    free(known->other);
     *known = (struct dfw_known){ 0 };
+}
+
+uint32_t dfw_known_class(const struct dfw_known *known, const struct df_graph *graph)
+{
+    uint32_t cls = DF_CLASS_GPU;
+    for (; known->cls[0] && cls < graph->n_classes; cls++)
+        if (strcmp(df_graph_string(graph, graph->class_names[cls]), known->cls) == 0)
+            break;
+    return cls < graph->n_classes ? cls : DF_NONE;
 }
 
 /* ---- looking a work up ---- */
 
 struct lookup {
     const struct dfw_known *known;
+    uint32_t classes[2];                /* cpu, and that of the device; both are classes of the graph */
     const struct df_graph *graph;
     struct df_times *times;
     struct dfw_kernel_times **estimates; /* of a kernel of the graph; NULL: not needed so far */
@@ -84,25 +97,20 @@ static struct df_demand nearest_demand(const struct dfw_points *points, uint64_t
     return demand;
 }
 
-static uint32_t n_classes(const struct lookup *l)
-{
-    return l->times->n_classes < 2 ? l->times->n_classes : 2;
-}
-
 /* ---- what was measured ---- */
 
 static int measured(struct lookup *l, uint32_t work, struct df_error *error)
 {
     const struct dfw_kernel_points *points = points_of(l, l->graph->works[work].kernel);
-    for (uint32_t cls = 0; points && cls < n_classes(l); cls++) {
-        size_t at = (size_t)cls * l->times->n_works + work;
+    for (uint32_t i = 0; points && i < 2; i++) {
+        size_t at = (size_t)l->classes[i] * l->times->n_works + work;
         struct dfr_work_key key;
         if (l->times->source[at] != DF_TIME_DEFAULT)
             continue;
-        int status = dfr_work_key_make(l->graph, work, cls, false, &key, error);
+        int status = dfr_work_key_make(l->graph, work, l->classes[i], false, &key, error);
         if (status != DF_OK)
             return status;
-        const struct dfw_point *point = find_point(&points->of[cls], &key);
+        const struct dfw_point *point = find_point(&points->of[i], &key);
         if (point) {
             l->times->time_s[at] = point->mean_s;
             l->times->source[at] = DF_TIME_MEASURED;
@@ -123,8 +131,8 @@ static int measured(struct lookup *l, uint32_t work, struct df_error *error)
 static void stand_in(const struct lookup *l, uint32_t work, bool only_measured)
 {
     struct df_times *times = l->times;
-    size_t cpu = work, gpu = (size_t)DF_CLASS_GPU * times->n_works + work;
-    if (times->n_classes <= DF_CLASS_GPU || !l->known->emulated || times->source[gpu] != DF_TIME_DEFAULT ||
+    size_t cpu = work, gpu = (size_t)l->classes[1] * times->n_works + work;
+    if (!l->known->emulated || times->source[gpu] != DF_TIME_DEFAULT ||
         l->graph->kernels[l->graph->works[work].kernel].flags & DF_KERNEL_COPY)
         return;
     uint8_t source = times->source[cpu];
@@ -134,12 +142,12 @@ static void stand_in(const struct lookup *l, uint32_t work, bool only_measured)
     }
 }
 
-/* Estimates the time for one class, from what was measured at other sizes, and for the other class at this size. */
-static int estimate(struct lookup *l, uint32_t work, uint32_t cls, struct df_error *error)
+/* Estimates the time on the cpu (i is 0) or on the device, from what was measured at other sizes, and on the other of the two at this size. */
+static int estimate(struct lookup *l, uint32_t work, uint32_t i, struct df_error *error)
 {
     struct df_times *times = l->times;
     uint32_t kernel = l->graph->works[work].kernel;
-    size_t at = (size_t)cls * times->n_works + work, other = (size_t)!cls * times->n_works + work;
+    size_t at = (size_t)l->classes[i] * times->n_works + work, other = (size_t)l->classes[!i] * times->n_works + work;
     const struct dfw_kernel_points *points = times->source[at] == DF_TIME_DEFAULT ? points_of(l, kernel) : NULL;
     if (!points)
         return DF_OK;
@@ -147,15 +155,15 @@ static int estimate(struct lookup *l, uint32_t work, uint32_t cls, struct df_err
     if (status != DF_OK)
         return status;
     struct dfr_work_key key;
-    status = dfr_work_key_make(l->graph, work, cls, false, &key, error);
+    status = dfr_work_key_make(l->graph, work, l->classes[i], false, &key, error);
     if (status != DF_OK)
         return status;
-    bool other_known = times->n_classes > DF_CLASS_GPU && times->source[other] == DF_TIME_MEASURED;
-    double time_s = dfw_kernel_estimate(l->estimates[kernel], cls, &key, other_known ? times->time_s[other] : NAN);
+    bool other_known = times->source[other] == DF_TIME_MEASURED;
+    double time_s = dfw_kernel_estimate(l->estimates[kernel], i, &key, other_known ? times->time_s[other] : NAN);
     if (time_s >= 0 && time_s < DF_LIMIT_JOB_S) { /* a steep law, far from what was measured, may say any number */
         times->time_s[at] = time_s;
         times->source[at] = DF_TIME_ESTIMATED;
-        struct df_demand demand = nearest_demand(&points->of[cls], key.job_bytes);
+        struct df_demand demand = nearest_demand(&points->of[i], key.job_bytes);
         status = set_demand(l, at, &demand, error);
     }
     dfr_work_key_free(&key);
@@ -166,8 +174,8 @@ static int estimate(struct lookup *l, uint32_t work, uint32_t cls, struct df_err
 static void stand_in_demand(const struct lookup *l, uint32_t work)
 {
     struct df_times *times = l->times;
-    size_t gpu = (size_t)DF_CLASS_GPU * times->n_works + work;
-    if (times->demand && times->n_classes > DF_CLASS_GPU && l->known->emulated && times->source[gpu] != DF_TIME_COST &&
+    size_t gpu = (size_t)l->classes[1] * times->n_works + work;
+    if (times->demand && l->known->emulated && times->source[gpu] != DF_TIME_COST &&
         times->source[gpu] != DF_TIME_NONE && times->demand[gpu].bytes_per_s == 0 &&
         !(l->graph->kernels[l->graph->works[work].kernel].flags & DF_KERNEL_COPY))
         times->demand[gpu] = times->demand[work];
@@ -183,12 +191,26 @@ static int fill(struct lookup *l, struct df_error *error)
         status = measured(l, work, error);
     for (uint32_t work = 0; work < n_works && status == DF_OK; work++) {
         stand_in(l, work, true);
-        for (uint32_t cls = 0; cls < n_classes(l) && status == DF_OK; cls++)
-            status = estimate(l, work, cls, error);
+        for (uint32_t i = 0; i < 2 && status == DF_OK; i++)
+            status = estimate(l, work, i, error);
         stand_in(l, work, false);
     }
     for (uint32_t work = 0; work < n_works && status == DF_OK; work++)
         stand_in_demand(l, work);
+    return status;
+}
+
+/* The times on the cpu and on one device. */
+static int fill_classes(const struct dfw_known *known, const struct df_graph *graph, struct df_times *times, struct df_error *error)
+{
+    const uint32_t cls = dfw_known_class(known, graph);
+    if (cls == DF_NONE)
+        return DF_OK;
+    struct lookup l = { known, { DF_CLASS_CPU, cls }, graph, times, calloc((size_t)graph->n_kernels + 1, sizeof *l.estimates) };
+    int status = l.estimates ? fill(&l, error) : dfr_error_memory(error);
+    for (uint32_t k = 0; l.estimates && k < graph->n_kernels; k++)
+        dfw_kernel_times_free(l.estimates[k]);
+    free(l.estimates);
     return status;
 }
 
@@ -199,11 +221,8 @@ int dfw_known_times(const struct dfw_known *known, const struct df_graph *graph,
     int status = dfr_times_default(graph, known->emu_all, &made, error);
     if (status != DF_OK)
         return status;
-    struct lookup l = { known, graph, &made, calloc((size_t)graph->n_kernels + 1, sizeof *l.estimates) };
-    status = l.estimates ? fill(&l, error) : dfr_error_memory(error);
-    for (uint32_t k = 0; l.estimates && k < graph->n_kernels; k++)
-        dfw_kernel_times_free(l.estimates[k]);
-    free(l.estimates);
+    for (; known && status == DF_OK; known = known->other)
+        status = fill_classes(known, graph, &made, error);
     if (status == DF_OK)
         *times = made;
     else

@@ -15,6 +15,8 @@
  *             the stated default, which on a GPU is a fixed share of the cpu's time.
  * Demand:   that of the point at exactly these sizes; for an estimated time that of the kernel's point with the nearest
  *           number of bytes; for an emulated GPU that of the cpu, whose code it runs in the host's memory.
+ * Classes:  points are of the cpu and of one device, which is of class gpu, or of the class that dfw_known.cls names. `other` has those of a device of a
+ *           further class.
  * Pack:     all of it as bytes, for an image. The same points give the same bytes.
  * Memory:   dfw_known_free() returns what dfw_known_load() (profiles.h) or dfw_known_open() gave.
  */
@@ -39,7 +41,7 @@ void dfw_points_free(struct dfw_points *points);
 
 struct dfw_kernel_points {
     char *kernel;
-    struct dfw_points of[2];            /* by class: those of the cpu variant; those of the gpu variant on one device */
+    struct dfw_points of[2];            /* those of the cpu variant; those of the gpu variant on one device */
 };
 void dfw_kernel_points_free(struct dfw_kernel_points *points);
 
@@ -50,12 +52,16 @@ struct dfw_machine {                    /* what is known of the machine's units 
 };
 
 struct dfw_known {
+    char cls[32];                       /* the class of the device whose points are of[1], and machine[1]; "": gpu */
+    struct dfw_known *other;            /* of the same kernels on a device of another class; NULL: there is none */
     bool emulated;                      /* the gpu is the emulated one: somebody asked for it */
     bool emu_all;                       /* as for dfr_times_default() */
-    struct dfw_machine machine[2];      /* by class; roofline.h fills it */
+    struct dfw_machine machine[2];      /* of the cpu, of the device; roofline.h fills it */
     uint32_t n_kernels;
     struct dfw_kernel_points *kernels;  /* mostly in the order of the graph's kernels; some may have no points */
 };
+/* The number of known->cls in the graph; DF_NONE: it has no such class. */
+uint32_t dfw_known_class(const struct dfw_known *known, const struct df_graph *graph);
 int dfw_known_times(const struct dfw_known *known, const struct df_graph *graph, struct df_times *times,
                     struct df_error *error);
 void dfw_known_free(struct dfw_known *known);

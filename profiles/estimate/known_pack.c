@@ -2,9 +2,10 @@
  * (front/replan.c).
  *
  * Format:   "DFTIME1\0"; flags (1: emulated, 2: emu_all, 4: some point has a bandwidth demand, 8: the machine is
- *           known); with flag 8 the machine's figures for both classes; the number of kernels. For each kernel its
- *           name, then for each of the two classes the number of points and the points. A point is dims, scalars, bytes
- *           and mean, and with flag 4 its demand and sensitivity.
+ *           known, 16: a device of another class follows); with flag 8 the machine's figures of the cpu and of the
+ *           device; the number of kernels. For each kernel its name, then for the cpu and for the device the number of
+ *           points and the points. A point is dims, scalars, bytes and mean, and with flag 4 its demand and
+ *           sensitivity. With flag 16 then the name of the other class, and all of this of it, from the flags on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 static const unsigned char magic[DFR_BYTES_MAGIC] = "DFTIME1";
 
-enum { EMULATED = 1, EMU_ALL = 2, DEMANDS = 4, MACHINE = 8 };
+enum { EMULATED = 1, EMU_ALL = 2, DEMANDS = 4, MACHINE = 8, OTHER = 16 };
 
 /* ---- writing ---- */
 
@@ -67,9 +68,9 @@ static void put_machine(struct dfr_bytes_writer *w, const struct dfw_machine *ma
 static void put_all(struct dfr_bytes_writer *w, const struct dfw_known *known)
 {
     bool demands = any_demand(known);
-    dfr_bytes_put(w, magic, sizeof magic);
     dfr_bytes_put_number(w, (known->emulated ? EMULATED : 0) | (known->emu_all ? EMU_ALL : 0) |
-                                (demands ? DEMANDS : 0) | (has_machine(known) ? MACHINE : 0));
+                                (demands ? DEMANDS : 0) | (has_machine(known) ? MACHINE : 0) |
+                                (known->other ? OTHER : 0));
     for (int cls = 0; cls < 2 && has_machine(known); cls++)
         put_machine(w, &known->machine[cls]);
     dfr_bytes_put_number(w, known->n_kernels);
@@ -79,15 +80,21 @@ static void put_all(struct dfr_bytes_writer *w, const struct dfw_known *known)
         put_points(w, &points->of[0], demands);
         put_points(w, &points->of[1], demands);
     }
+    if (known->other) {
+        dfr_bytes_put_text(w, known->other->cls, strlen(known->other->cls));
+        put_all(w, known->other);
+    }
 }
 
 int dfw_known_pack(const struct dfw_known *known, unsigned char **bytes, size_t *size, struct df_error *error)
 {
     struct dfr_bytes_writer count = { NULL, 0 };
+    dfr_bytes_put(&count, magic, sizeof magic);
     put_all(&count, known);
     struct dfr_bytes_writer fill = { malloc(count.n), 0 };
     if (!fill.to)
         return dfr_error_memory(error);
+    dfr_bytes_put(&fill, magic, sizeof magic);
     put_all(&fill, known);
     *bytes = fill.to;
     *size = fill.n;
@@ -173,15 +180,36 @@ static bool get_kernels(struct dfr_bytes_reader *r, struct dfw_known *known, boo
     return true;
 }
 
+/* Reads it all; `other`: what has no further one. false: no memory. */
+static bool get_all(struct dfr_bytes_reader *r, struct dfw_known *known, bool other)
+{
+    const uint64_t flags = dfr_bytes_get_number(r);
+    r->ok = r->ok && flags <= (EMULATED | EMU_ALL | DEMANDS | MACHINE | (other ? 0 : OTHER));
+    if (!r->ok)
+        return true;
+    known->emulated = flags & EMULATED;
+    known->emu_all = flags & EMU_ALL;
+    for (int i = 0; i < 2 && flags & MACHINE; i++)
+        get_machine(r, &known->machine[i]);
+    if (!get_kernels(r, known, flags & DEMANDS))
+        return false;
+    if (!(flags & OTHER) || !r->ok)
+        return true;
+    if (!(known->other = calloc(1, sizeof *known->other)))
+        return false;
+    const char *cls = dfr_bytes_get_text(r, NULL);
+    r->ok = r->ok && *cls && strlen(cls) < sizeof known->other->cls;
+    if (r->ok)
+        strcpy(known->other->cls, cls);
+    return !r->ok || get_all(r, known->other, true);
+}
+
 int dfw_known_open(const unsigned char *bytes, size_t size, struct dfw_known *known, struct df_error *error)
 {
     struct dfr_bytes_reader r = dfr_bytes_read(bytes, size, magic);
-    uint64_t flags = dfr_bytes_get_number(&r);
-    struct dfw_known made = { .emulated = flags & EMULATED, .emu_all = (flags & EMU_ALL) != 0 };
-    for (int cls = 0; cls < 2 && flags & MACHINE; cls++)
-        get_machine(&r, &made.machine[cls]);
-    bool memory = get_kernels(&r, &made, flags & DEMANDS);
-    if (memory && r.ok && !r.left && flags <= (EMULATED | EMU_ALL | DEMANDS | MACHINE)) {
+    struct dfw_known made = { .other = NULL };
+    bool memory = get_all(&r, &made, false);
+    if (memory && r.ok && !r.left) {
         *known = made;
         return DF_OK;
     }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/error.h"
 
@@ -83,9 +84,14 @@ void dfw_known_machine(struct dfw_known *known, const struct df_platform *platfo
 {
     known->machine[0] = machine_of(platform, 0);
     known->machine[1] = (struct dfw_machine){ .bytes_per_s = 0 };
-    for (uint32_t u = platform->n_units; u-- > 1 && own_gpu;)
-        if (platform->units[u].cls == DF_CLASS_GPU && has_figures(&platform->units[u]))
+    for (uint32_t u = platform->n_units; u-- > 1 && own_gpu;) {
+        const uint32_t cls = platform->units[u].cls;
+        const bool same = known->cls[0] ? strcmp(platform->class_names[cls], known->cls) == 0 : cls == DF_CLASS_GPU;
+        if (same && has_figures(&platform->units[u]))
             known->machine[1] = machine_of(platform, u);
+    }
+    if (known->other)
+        dfw_known_machine(known->other, platform, true);
 }
 
 /* A copy that nobody wrote reads its input and writes its output. */
@@ -97,7 +103,7 @@ static struct dfw_operations operations_of(const struct df_graph *graph, uint32_
     double bytes = copy ? (double)graph->port_bytes[w->first_port] : 0;
     if (copy)
         return (struct dfw_operations){ .known = true, .bytes_read = bytes, .bytes_written = bytes };
-    return operations ? operations[2 * work + cls] : (struct dfw_operations){ .known = false };
+    return operations ? operations[2 * work + (cls != DF_CLASS_CPU)] : (struct dfw_operations){ .known = false };
 }
 
 /* What a job draws from the host's memory, as far as its time is that of memory. */
@@ -115,18 +121,19 @@ static int give_demand(const struct dfw_operations *o, const struct dfw_machine 
     return DF_OK;
 }
 
+/* cls: the cpu, or the class of the device. */
 static int estimate(const struct dfw_known *known, const struct df_graph *graph, uint32_t work, uint32_t cls,
                     const struct dfw_operations *o, struct df_times *t, struct df_error *error)
 {
     size_t cpu = work, at = (size_t)cls * t->n_works + work;
-    const struct dfw_machine *machine = &known->machine[cls];
+    const struct dfw_machine *machine = &known->machine[cls != DF_CLASS_CPU];
     uint32_t threads = cls == DF_CLASS_CPU ? graph->works[work].threads : 1;
     if (t->source[at] != DF_TIME_DEFAULT)
         return DF_OK;
     double seconds = machine->figures.flops[0] > 0 ? dfw_roofline_s(o, machine, threads) : (double)NAN;
-    if (cls == DF_CLASS_GPU && o->launches > 1)
+    if (cls != DF_CLASS_CPU && o->launches > 1)
         seconds += (o->launches - 1) * machine->launch_s;
-    if (isnan(seconds) && cls == DF_CLASS_GPU && known->emulated && t->source[cpu] == DF_TIME_ESTIMATED)
+    if (isnan(seconds) && cls != DF_CLASS_CPU && known->emulated && t->source[cpu] == DF_TIME_ESTIMATED)
         seconds = t->time_s[cpu];       /* the emulator runs the code of the cpu */
     if (!(seconds < DF_LIMIT_JOB_S))
         return DF_OK;
@@ -163,10 +170,10 @@ double dfw_rates_s(const struct dfw_known *known, const struct df_graph *graph, 
     return isnan(speedup) ? (double)NAN : fmax(cpu_s / speedup, divided((double)w->job_bytes, dfw_bandwidth_of(gpu, 1)));
 }
 
-static void estimate_by_cpu(const struct dfw_known *known, const struct df_graph *graph, uint32_t work, struct df_times *t)
+static void estimate_by_cpu(const struct dfw_known *known, const struct df_graph *graph, uint32_t work, uint32_t cls, struct df_times *t)
 {
-    size_t cpu = work, gpu = (size_t)DF_CLASS_GPU * t->n_works + work;
-    if (t->n_classes <= DF_CLASS_GPU || t->source[gpu] != DF_TIME_DEFAULT || t->source[cpu] == DF_TIME_DEFAULT || isnan(t->time_s[cpu]) ||
+    size_t cpu = work, gpu = (size_t)cls * t->n_works + work;
+    if (t->source[gpu] != DF_TIME_DEFAULT || t->source[cpu] == DF_TIME_DEFAULT || isnan(t->time_s[cpu]) ||
         known->emulated || graph->kernels[graph->works[work].kernel].flags & DF_KERNEL_COPY)
         return;
     double seconds = dfw_rates_s(known, graph, work, t->time_s[cpu]);
@@ -174,18 +181,30 @@ static void estimate_by_cpu(const struct dfw_known *known, const struct df_graph
     t->source[gpu] = isnan(seconds) ? DF_TIME_DEFAULT : DF_TIME_ESTIMATED;
 }
 
+/* The times of a work on the cpu and on one device. */
+static int estimate_work(const struct dfw_known *known, const struct df_graph *graph, uint32_t work, uint32_t device, const struct dfw_operations *operations,
+                         struct df_times *t, struct df_error *error)
+{
+    const bool copy = graph->kernels[graph->works[work].kernel].flags & DF_KERNEL_COPY;
+    const uint32_t classes[] = { DF_CLASS_CPU, device };
+    int status = DF_OK;
+    for (unsigned i = 0; i < (copy ? 1u : 2u) && status == DF_OK; i++) {
+        struct dfw_operations o = operations_of(graph, work, classes[i], operations);
+        if (o.known)
+            status = estimate(known, graph, work, classes[i], &o, t, error);
+    }
+    estimate_by_cpu(known, graph, work, device, t);
+    return status;
+}
+
 int dfw_roofline_times(const struct dfw_known *known, const struct df_graph *graph,
                        const struct dfw_operations *operations, struct df_times *t, struct df_error *error)
 {
     int status = DF_OK;
-    for (uint32_t work = 0; work < t->n_works && status == DF_OK; work++) {
-        bool copy = graph->kernels[graph->works[work].kernel].flags & DF_KERNEL_COPY;
-        for (uint32_t cls = 0; cls < (copy ? 1u : 2u) && cls < t->n_classes && status == DF_OK; cls++) {
-            struct dfw_operations o = operations_of(graph, work, cls, operations);
-            if (o.known)
-                status = estimate(known, graph, work, cls, &o, t, error);
-        }
-        estimate_by_cpu(known, graph, work, t);
+    for (; known && status == DF_OK; known = known->other) {
+        const uint32_t device = dfw_known_class(known, graph);
+        for (uint32_t work = 0; device != DF_NONE && work < t->n_works && status == DF_OK; work++)
+            status = estimate_work(known, graph, work, device, operations, t, error);
     }
     return status;
 }

@@ -7,7 +7,7 @@
  *           faster than its memory.
  * Counts:   struct dfw_operations is of one job on one class: the code for GPUs may compute values again, and keeps others on the
  *           chip. Who counts them decides what an operation is (compiler/count/).
- * Classes:  0 is the cpu, 1 the gpu. A job of the cpu has the threads of its work (`threads`), else one.
+ * Classes:  of operations 0 is the cpu, 1 any device. A job of the cpu has the threads of its work (`threads`), else one.
  * Threads:  pure functions.
  */
 #ifndef DFW_ROOFLINE_H
@@ -40,8 +40,8 @@ double dfw_bandwidth_of(const struct dfw_machine *machine, uint32_t threads);
 /* Seconds of a job on so many threads. NaN: a figure is missing that the counts need. */
 double dfw_roofline_s(const struct dfw_operations *operations, const struct dfw_machine *machine, uint32_t threads);
 
-/* Keeps what a platform says of its classes: of gpu that of its first unit with figures. own_gpu false: nothing of gpu,
- * because an emulated one computes on the host. */
+/* Keeps what a platform says of its classes: of the class of the device that of its first unit with figures. own_gpu false:
+ * nothing of gpu, because an emulated one computes on the host. */
 void dfw_known_machine(struct dfw_known *known, const struct df_platform *platform, bool own_gpu);
 
 /* Seconds of the work on the GPU by the ratio of the figures, if it takes cpu_s on the cpu. NaN: no figure is known of both. */

@@ -109,6 +109,46 @@ int dfr_option_word(const struct dfr_option *row, const char *words, const char 
                      best.closest ? "; did you mean '" : row->hint ? row->hint : "", best.closest ? best.closest : "", best.closest ? "'?" : "");
 }
 
+int dfr_option_devices(const struct dfr_option *row, const char *text, uint32_t *kinds, struct df_error *error)
+{
+    const bool several = strchr(text, ',');
+    *kinds = 0;
+    for (const char *at = text;; at++) {
+        char word[64];
+        uint64_t kind;
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+        int status = several ? dfr_option_word(row, "emu|cuda|opencl", word, &kind, error) : DF_OK;
+        if (status == DF_OK)
+            status = dfr_option_word(row, row->words, word, &kind, error);
+        if (status != DF_OK)
+            return status;
+        if (*kinds >> kind & 1)
+            return dfr_error(error, DF_E_ARGUMENT, "%s=%s: a kind is named twice", row->name, text);
+        *kinds |= 1u << kind;
+        at += strcspn(at, ",");
+        if (!*at)
+            return DF_OK;
+    }
+}
+
+int dfr_option_set_devices(void *field, const struct dfr_option *row, const char *text, struct df_error *error)
+{
+    uint32_t kinds;
+    int status = dfr_option_devices(row, text, &kinds, error);
+    if (status == DF_OK)
+        *(const char **)field = text;
+    return status;
+}
+
+bool dfr_option_lists(const char *list, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == n && strncmp(at, word, n) == 0)
+            return true;
+    return false;
+}
+
 static int read_seconds(const struct dfr_option *row, const char *text, double *seconds, struct df_error *error)
 {
     char *end;

@@ -76,6 +76,12 @@ const struct dfr_option *dfr_option_find(const struct dfr_options *tables, const
 int dfr_option_take(const struct dfr_options *tables, void *record, int argc, char **argv, int *i, bool *known, struct df_error *error);
 /* Finds the text among words, "auto|on|off": *number is 0 for the first of them. */
 int dfr_option_word(const struct dfr_option *row, const char *words, const char *text, uint64_t *number, struct df_error *error);
+/* Parses one of the row's words of --device, or several kinds of devices, as in "emu,opencl": bit n of *kinds is the row's word n. */
+int dfr_option_devices(const struct dfr_option *row, const char *text, uint32_t *kinds, struct df_error *error);
+/* The `set` of an option --device whose field keeps the text. */
+int dfr_option_set_devices(void *field, const struct dfr_option *row, const char *text, struct df_error *error);
+/* Returns whether a word is in a list with commas. */
+bool dfr_option_lists(const char *list, const char *word);
 /* Parses an integer within bounds; messages name the option. */
 int dfr_option_count(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *count, struct df_error *error);
 

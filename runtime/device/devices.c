@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/option.h"
 #include "runtime/graph/plan.h"
 
 static int check_named(const struct dfr_back_ends *ends, uint64_t named, uint32_t present, struct df_error *error)
@@ -27,11 +28,8 @@ static int check_named(const struct dfr_back_ends *ends, uint64_t named, uint32_
 static bool has_name(const char *names, const struct dfr_device_ops *ops, uint32_t number)
 {
     char name[32];
-    const size_t n = (size_t)snprintf(name, sizeof name, "%s%u", ops->name, number);
-    for (const char *at = names; at && *at; at += strcspn(at, ","), at += *at == ',')
-        if (strcspn(at, ",") == n && strncmp(at, name, n) == 0)
-            return true;
-    return false;
+    snprintf(name, sizeof name, "%s%u", ops->name, number);
+    return names && dfr_option_lists(names, name);
 }
 
 /* Is each such name one of a device that is present? */

@@ -88,15 +88,21 @@ bool dfr_times_known(const struct df_graph *graph, const struct df_times *times,
     return known;
 }
 
-uint32_t dfr_times_class(const struct df_times *times, const struct df_graph *graph,
-                         const struct df_platform *platform, uint32_t platform_class)
+uint32_t dfr_graph_class(const struct df_graph *graph, const struct df_platform *platform, uint32_t platform_class)
 {
     if (platform_class <= DF_CLASS_GPU)
-        return platform_class < times->n_classes ? platform_class : DF_NONE;
-    for (uint32_t c = DF_CLASS_GPU + 1; c < graph->n_classes && c < times->n_classes; c++)
+        return platform_class < graph->n_classes ? platform_class : DF_NONE;
+    for (uint32_t c = DF_CLASS_GPU + 1; c < graph->n_classes; c++)
         if (!strcmp(df_graph_string(graph, graph->class_names[c]), platform->class_names[platform_class]))
             return c;
     return DF_NONE;
+}
+
+uint32_t dfr_times_class(const struct df_times *times, const struct df_graph *graph,
+                         const struct df_platform *platform, uint32_t platform_class)
+{
+    const uint32_t cls = dfr_graph_class(graph, platform, platform_class);
+    return cls < times->n_classes ? cls : DF_NONE;
 }
 
 uint64_t dfr_need_bytes(const struct df_memory_need *need, uint64_t inflight)

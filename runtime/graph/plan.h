@@ -165,8 +165,9 @@ void dfr_plan_free(struct df_plan *plan);
 /* The classes that can run a work, bit c for class c. A class counts if the kernel has code or a cost for it. */
 uint32_t dfr_work_classes(const struct df_graph *graph, uint32_t work, bool emu_all);
 
-/* Maps a class of the platform to one of the times; DF_NONE if they have no such class. Classes cpu and gpu have the same number everywhere; each file numbers
+/* Maps a class of the platform to one of the graph, and of the times; DF_NONE if they have no such class. Classes cpu and gpu have the same number everywhere; each file numbers
  * its other classes itself, so those are matched by name. */
+uint32_t dfr_graph_class(const struct df_graph *graph, const struct df_platform *platform, uint32_t platform_class);
 uint32_t dfr_times_class(const struct df_times *times, const struct df_graph *graph,
                          const struct df_platform *platform, uint32_t platform_class);
 

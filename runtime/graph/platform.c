@@ -34,6 +34,14 @@ void df_platform_default(struct df_platform *platform, uint32_t gpus)
     }
 }
 
+uint32_t df_platform_other_class(const struct df_platform *platform)
+{
+    for (uint32_t u = 1; u < platform->n_units; u++)
+        if (platform->units[u].cls != DF_CLASS_CPU && platform->units[u].cls != DF_CLASS_GPU)
+            return platform->units[u].cls;
+    return DF_CLASS_CPU;
+}
+
 void df_unit_unify(struct df_unit *unit)
 {
     unit->unified = 1;

@@ -92,6 +92,9 @@ bool df_figures_usable(const struct df_figures *figures);
  * least 1); and `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */
 void df_platform_default(struct df_platform *platform, uint32_t gpus);
 
+/* Returns the class of the first unit that is of neither cpu nor gpu, which stands for OpenCL's first device; DF_CLASS_CPU: there is none. */
+uint32_t df_platform_other_class(const struct df_platform *platform);
+
 /* Makes the device unified. Its links take no time, so that sums of copy times need no special case, and its memory size is unknown, so that the host's is not
  * counted twice. */
 void df_unit_unify(struct df_unit *unit);

@@ -121,7 +121,7 @@ int dfr_work_key_make_for(const struct df_graph *graph, uint32_t work, uint32_t 
     const struct df_kernel *kernel = &graph->kernels[w->kernel];
     struct dfr_work_key made = { .kernel = df_graph_string(graph, kernel->name), .job_bytes = w->job_bytes };
     uint32_t code = emulated ? DF_CLASS_CPU : cls;
-    made.hash = code < 2 ? kernel->code_hash[code] : 0;
+    made.hash = kernel->code_hash[code != DF_CLASS_CPU];
 
     struct df_number *args = malloc((graph->n_args + 1) * sizeof *args);
     bool *has = malloc((graph->n_args + 1) * sizeof *has);

@@ -23,7 +23,7 @@ struct dfr_work_key {
                                          * not */
 };
 
-/* The key of the variant of class `cls`. `emulated`: a GPU runs the code of the cpu variant, so that variant's hash
+/* The key of the variant of class `cls`, which is the gpu variant for any class but cpu. `emulated`: a GPU runs the code of the cpu variant, so that variant's hash
  * counts. */
 int dfr_work_key_make(const struct df_graph *graph, uint32_t work, uint32_t cls, bool emulated,
                       struct dfr_work_key *key, struct df_error *error);

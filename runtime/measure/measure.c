@@ -39,8 +39,15 @@ static bool flow_only(const struct df_kernel *kernel)
 
 /* ---- what is wanted ---- */
 
-static bool has_cost(const struct df_graph *g, uint32_t work, uint32_t cls)
+/* Has it a cost clause for the cpu, or for the class of the device? */
+static bool has_cost(const struct dfr_measure *m, const struct dfr_device_ops *ops, uint32_t work, uint32_t cls)
 {
+    const struct df_graph *g = m->graph;
+    const struct df_options *o = m->options;
+    const struct df_platform *described = o->platform ? o->platform : o->plan ? &o->plan->platform : NULL;
+    const uint32_t other = described && ops && ops->runs_opencl ? df_platform_other_class(described) : DF_CLASS_CPU;
+    if (cls == DF_CLASS_GPU && other != DF_CLASS_CPU)
+        cls = dfr_graph_class(g, described, other); /* OpenCL's devices are of that class (start/run_machine.c) */
     return cls < g->n_classes && !isnan(g->cost_s[(size_t)cls * g->n_works + work]);
 }
 
@@ -52,7 +59,7 @@ static bool gpu_can(const struct dfr_measure *m, const struct dfr_device_ops *op
 static bool wanted(const struct dfr_measure *m, const struct dfr_device_ops *ops, uint32_t work, uint32_t cls)
 {
     const struct df_functions *functions = &m->graph->functions[m->graph->works[work].kernel];
-    if (has_cost(m->graph, work, cls))
+    if (has_cost(m, ops, work, cls))
         return false;
     if (cls == DF_CLASS_CPU)
         return functions->cpu != NULL;

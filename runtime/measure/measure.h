@@ -35,7 +35,7 @@
  *           as many. The emulator copies as many bytes as other tokens have before each repeated launch.
  * Cold:     if requested, the device's cache is flushed before each repeated launch, by writing as many bytes as it
  *           has. Otherwise a repetition on a real GPU finds its inputs there as far as they fit.
- * Not run:  variants with a cost clause, and variants that are known already.
+ * Not run:  variants with a cost clause for the class that they would run on, and variants that are known already.
  * Limit:    no call may run longer than --watchdog, or else ten times max_s and at least 5 s, or 60 s with an OpenCL
  *           device, whose driver may compile a kernel at its first launch; in the second flow, ten times the longest
  *           call of the first, if that is more. A watchdog thread enforces that: it writes the samples known so far

@@ -52,25 +52,13 @@ static int set_gpus(void *field, const struct dfr_option *option, const char *te
 static int set_devices(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
     struct df_options *o = &((struct dfr_command_line *)field)->options;
-    uint64_t kind;
-    o->also = 0;
-    for (const char *at = text; strchr(text, ','); at += strcspn(at, ",") + 1) {
-        char *word = strndup(at, strcspn(at, ","));
-        int status = word ? dfr_option_word(option, "emu|cuda|opencl", word, &kind, error) : dfr_error_memory(error);
-        free(word);
-        if (status != DF_OK)
-            return status;
-        o->device = (enum df_device_kind)(DF_DEVICE_EMU + kind);
-        if (o->also >> o->device & 1)
-            return dfr_error(error, DF_E_ARGUMENT, "%s=%s: a kind is named twice", option->name, text);
-        o->also |= 1u << o->device;
-        if (!at[strcspn(at, ",")])
-            return DF_OK;
-    }
-    int status = dfr_option_word(option, option->words, text, &kind, error);
-    if (status == DF_OK)
-        o->device = (enum df_device_kind)kind;
-    return status;
+    uint32_t kinds;
+    int status = dfr_option_devices(option, text, &kinds, error);
+    if (status != DF_OK)
+        return status;
+    o->device = (enum df_device_kind)(31 - __builtin_clz(kinds));
+    o->also = kinds & (kinds - 1) ? kinds : 0;
+    return DF_OK;
 }
 
 int dfr_devices_together(const struct df_options *o, struct df_error *error)

@@ -51,8 +51,8 @@ static bool counts(const struct learning *l, const struct dfr_trace_event *event
     const struct df_graph *g = run->graph;
     const struct df_node *node = &g->nodes[event->id];
     const struct df_kernel *kernel = &g->kernels[node->kernel];
-    uint32_t cls = unit ? DF_CLASS_GPU : DF_CLASS_CPU;
-    if (kernel->cost_classes >> cls & 1 || dfr_buffers_spare(run, event->id) || event->loads)
+    const uint32_t cls = dfr_graph_class(g, &run->machine.platform, run->machine.platform.units[unit].cls);
+    if ((cls != DF_NONE && kernel->cost_classes >> cls & 1) || dfr_buffers_spare(run, event->id) || event->loads)
         return false;
     if (kernel->traits & DF_STREAM && event->wave >= atomic_load(&run->firing.waves_done))
         return false;                   /* the job said that there is no such wave, or its wave was not needed */

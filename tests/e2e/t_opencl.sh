@@ -191,6 +191,10 @@ expect profile 0 'scale h=12 w=200 by=2 gpu' "$DFC" profile flow.df --device=ope
 expect plan-opencl 0 '^platform +.*_opencl, measured by .dfc probe.$' "$DFC" partition flow.df --device=opencl
 expect plan-times 0 '^times +18 measured$' "$DFC" partition flow.df --device=opencl
 expect plan-others 0 '^platform +default' "$DFC" partition flow.df
+expect plan-half 0 '^platform +default' "$DFC" partition flow.df --device=emu,opencl     # the emulator's was not probed
+check probe-emu "$DFC" probe --device=emu --quick
+expect plan-both 0 '^platform +.*_emu_opencl, measured by .dfc probe.$' "$DFC" partition flow.df --device=emu,opencl
+expect plan-both-times 0 '^times +18 measured, ' "$DFC" partition flow.df --device=emu,opencl
 unset DFC_PROFILE
 
 # Binaries are kept: whole, for this driver and text alone. Not those of PoCL, which keeps what it compiles.

@@ -240,6 +240,35 @@ static void demands_go_with_the_bytes(void **state)
     dfw_known_free(&known);
 }
 
+static void another_class_goes_with_the_bytes(void **state)
+{
+    (void)state;
+    struct dfw_known known = make_known(), back;
+    unsigned char *bytes;
+    size_t size;
+    known.other = calloc(1, sizeof *known.other);
+    *known.other = make_known();
+    strcpy(known.other->cls, "mic");
+    known.other->emulated = false;
+    known.other->kernels[1].of[1].at[0].mean_s = 7;
+    assert_int_equal(dfw_known_pack(&known, &bytes, &size, NULL), DF_OK);
+    assert_int_equal(dfw_known_open(bytes, size, &back, NULL), DF_OK);
+    assert_true(back.emulated && !back.cls[0] && back.kernels[1].of[1].at[0].mean_s == 1e-300);
+    assert_true(!back.other->emulated && !back.other->other && back.other->kernels[1].of[1].at[0].mean_s == 7);
+    assert_string_equal(back.other->cls, "mic");
+    dfw_known_free(&back);
+    for (size_t n = 0; n < size; n++)
+        assert_int_equal(dfw_known_open(bytes, n, &back, NULL), DF_E_FORMAT);
+    free(bytes);
+    known.other->other = calloc(1, sizeof *known.other->other); /* a third device is in no pack */
+    *known.other->other = make_known();
+    strcpy(known.other->other->cls, "tpu");
+    assert_int_equal(dfw_known_pack(&known, &bytes, &size, NULL), DF_OK);
+    assert_int_equal(dfw_known_open(bytes, size, &back, NULL), DF_E_FORMAT);
+    free(bytes);
+    dfw_known_free(&known);
+}
+
 static void bytes_there_and_back(void **state)
 {
     (void)state;
@@ -341,6 +370,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_program_says_what_dfc_says, temp_folder_make, temp_folder_remove),
         cmocka_unit_test_setup_teardown(a_law_is_followed, temp_folder_make, temp_folder_remove),
         cmocka_unit_test(an_estimate_is_a_time),
+        cmocka_unit_test(another_class_goes_with_the_bytes),
         cmocka_unit_test(bytes_there_and_back),
         cmocka_unit_test(demands_go_with_the_bytes),
         cmocka_unit_test(broken_bytes_are_refused),

@@ -100,35 +100,103 @@ static double us(const struct style *style, double s)
     return dfr_trace_time_s(&style->clock, s) * 1e6;
 }
 
-static void write_row(FILE *file, const struct df_graph *g, const struct dfr_trace_row *row, uint32_t process, uint32_t thread, const char *before,
-                      const struct style *style)
+static void write_event(FILE *file, const struct df_graph *g, const struct dfr_trace_row *row, const struct dfr_trace_event *e, uint32_t process, uint32_t thread,
+                        const struct style *style)
 {
     const int64_t stride = style->stride;
     char name[256];
-    write_name(file, style, "thread_name", process, thread, before, row->name);
-    fprintf(file, "%s{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}%s", style->before,
-            process, thread, thread, style->behind);
-    for (uint64_t i = 0; i < row->n; i++) {
-        const struct dfr_trace_event *e = &row->events[i];
-        event_name(g, row, e, name, sizeof name);
-        fprintf(file, "%s{\"ph\":\"X\",\"name\":", style->before);
-        dfr_text_json(file, name);
-        fprintf(file, ",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"node\":", row->what,
-                process, thread, us(style, e->begin_s), (e->end_s - e->begin_s) * 1e6);
-        if (strcmp(row->what, "job") != 0)
-            df_node_name(g, g->values[e->id].producer, name, sizeof name);
-        dfr_text_json(file, name);
-        if (strcmp(row->what, "job") == 0) {
-            fputs(",\"kernel\":", file);
-            dfr_text_json(file, df_graph_string(g, g->kernels[g->nodes[e->id].kernel].name));
-        }
-        fprintf(file, ",\"wave\":%lld,\"bytes\":%llu", (long long)(stride ? e->wave % stride : e->wave), (unsigned long long)e->bytes);
-        if (stride)
-            fprintf(file, ",\"pass\":%lld", (long long)(e->wave / stride));
-        if (e->launched_s > 0)
-            fprintf(file, ",\"launched\":%.3f", us(style, e->launched_s));
-        fprintf(file, "}}%s", style->behind);
+    event_name(g, row, e, name, sizeof name);
+    fprintf(file, "%s{\"ph\":\"X\",\"name\":", style->before);
+    dfr_text_json(file, name);
+    fprintf(file, ",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"node\":", row->what,
+            process, thread, us(style, e->begin_s), (e->end_s - e->begin_s) * 1e6);
+    if (strcmp(row->what, "job") != 0)
+        df_node_name(g, g->values[e->id].producer, name, sizeof name);
+    dfr_text_json(file, name);
+    if (strcmp(row->what, "job") == 0) {
+        fputs(",\"kernel\":", file);
+        dfr_text_json(file, df_graph_string(g, g->kernels[g->nodes[e->id].kernel].name));
     }
+    fprintf(file, ",\"wave\":%lld,\"bytes\":%llu", (long long)(stride ? e->wave % stride : e->wave), (unsigned long long)e->bytes);
+    if (stride)
+        fprintf(file, ",\"pass\":%lld", (long long)(e->wave / stride));
+    if (e->launched_s > 0)
+        fprintf(file, ",\"launched\":%.3f", us(style, e->launched_s));
+    fprintf(file, "}}%s", style->behind);
+}
+
+/* ---- lanes ---- */
+
+#define LANE 100000u                    /* between the numbers of a row's lanes; no trace has so many rows */
+#define APART_S 0.5e-6                  /* times of devices are no more exact */
+
+struct begin {
+    double begin_s;
+    uint64_t event;
+};
+
+static int earlier_first(const void *a, const void *b)
+{
+    const struct begin *x = a, *y = b;
+    if (x->begin_s != y->begin_s)
+        return x->begin_s < y->begin_s ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+/* Gives each event the first lane that is free when it begins: *lane_of. Returns how many lanes there are; 1, and *lane_of NULL: no events overlap, or there is
+ * no memory. */
+static uint32_t make_lanes(const struct dfr_trace_row *row, uint32_t **lane_of)
+{
+    uint64_t i = 1;
+    uint32_t n_lanes = 0;
+    *lane_of = NULL;
+    while (i < row->n && row->events[i].begin_s >= row->events[i - 1].end_s - APART_S)
+        i++;
+    if (i >= row->n)
+        return 1;
+    struct begin *order = malloc(row->n * sizeof *order);
+    double *free_s = malloc(row->n * sizeof *free_s);
+    uint32_t *lanes = malloc(row->n * sizeof *lanes);
+    for (i = 0; order && free_s && lanes && i < row->n; i++)
+        order[i] = (struct begin){ row->events[i].begin_s, i };
+    if (order && free_s && lanes)
+        qsort(order, row->n, sizeof *order, earlier_first);
+    for (i = 0; order && free_s && lanes && i < row->n; i++) {
+        uint32_t lane = 0;
+        while (lane < n_lanes && order[i].begin_s < free_s[lane] - APART_S)
+            lane++;
+        n_lanes += lane == n_lanes;
+        free_s[lane] = row->events[order[i].event].end_s;
+        lanes[order[i].event] = lane;
+    }
+    free(order);
+    free(free_s);
+    if (n_lanes > 1)
+        *lane_of = lanes;
+    else
+        free(lanes);
+    return n_lanes ? n_lanes : 1;
+}
+
+static void write_row(FILE *file, const struct df_graph *g, const struct dfr_trace_row *row, uint32_t process, uint32_t thread, const char *before,
+                      const struct style *style)
+{
+    uint32_t *lane_of;
+    const uint32_t n_lanes = make_lanes(row, &lane_of);
+    for (uint32_t lane = 0; lane < n_lanes; lane++) {
+        const uint32_t number = thread + lane * LANE;
+        char name[sizeof row->name + 16];
+        snprintf(name, sizeof name, "%s", row->name);
+        if (lane)
+            snprintf(name, sizeof name, "%s %u", row->name, lane + 1);
+        write_name(file, style, "thread_name", process, number, before, name);
+        fprintf(file, "%s{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}%s", style->before,
+                process, number, thread, style->behind);
+        for (uint64_t i = 0; i < row->n; i++)
+            if (!lane_of || lane_of[i] == lane)
+                write_event(file, g, row, &row->events[i], process, number, style);
+    }
+    free(lane_of);
     if (row->dropped > 0)
         fprintf(file, "%s{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%llu later events dropped\",\"pid\":%u,\"tid\":%u,"
                 "\"ts\":%.3f}%s", style->before,

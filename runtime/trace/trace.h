@@ -3,6 +3,8 @@
  * runtime/base/. It does not know a run: workers add their events, runtime/start/ creates and writes the trace. The
  * simulator writes its trace with it, too; start/learn.c reads the rows for --learn.
  *
+ * Lanes:    events of one thread must not overlap there, and jobs of several streams of a device do. So a row whose events overlap is written as several:
+ *           "NAME", "NAME 2", and so on.
  * Memory:   dfr_trace_create() reserves address space for a row's events; pages are committed as they are written. A
  *           full row drops further events, and the trace records how many.
  * Threads:  one thread writes a row. One thread calls create, write and destroy, when no row is being written.

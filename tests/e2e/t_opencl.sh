@@ -63,6 +63,17 @@ if [ "${evicted:-0}" -gt 0 ]; then pass evicts; else fail evicts "$(cat stats)";
 ./flow --device=opencl --policy=all-gpu --waves=20 --pin=off --gpu-jobs=1 >out; same not-pinned out expected
 ./flow --device=opencl --policy=all-gpu --waves=20 --sync-kernels --trace=t.json >out; same traced out expected
 expect trace 0 'main/scale' cat t.json
+cat >rows.py <<'X'
+import json, sys
+rows = {}
+for e in json.load(open(sys.argv[1]))["traceEvents"]:
+    if e["ph"] == "X":
+        rows.setdefault((e["pid"], e["tid"]), []).append((e["ts"], e["ts"] + e["dur"]))
+late = sum(a[1] - b[0] > 0.6 for row in map(sorted, rows.values()) for a, b in zip(row, row[1:]))
+print(sum(map(len, rows.values())) > 200, late)
+X
+./flow --device=opencl --policy=all-gpu --waves=20 --gpu-jobs=4 --trace=t.json >out; same traced-streams out expected
+expect trace-rows 0 '^True 0$' python3 rows.py t.json        # jobs of two queues overlap, and no events of a row do
 expect variants 0 'jobs of 4 kernels agree' ./flow --device=opencl --check=variants --waves=2
 expect which 1 'there is no opencl device 9[:,]' ./flow --device=opencl --gpus=9
 

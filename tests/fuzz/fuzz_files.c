@@ -462,7 +462,7 @@ static void write_trace(const uint8_t *data, size_t size)
         for (size_t i = size / 2 + r; i < size; i += 2)
             dfr_trace_add(row, data[i] % (r ? graph->n_values : graph->n_nodes), (int64_t)i - 3, (double)i,
                           data[i] + 1e6, data[i]);
-        n += *name ? 2 + (sqlite3_int64)row->n + (row->dropped > 0) : 0;
+        n += *name ? 2 * (sqlite3_int64)(row->n ? row->n : 1) + (sqlite3_int64)row->n + (row->dropped > 0) : 0; /* all overlap, so each is a row */
     }
     if (dfr_trace_write(trace, graph, unit_names, 2, 1.5, file, &error) != DF_OK)
         fuzz_fail("%s", error.text);

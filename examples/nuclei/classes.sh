@@ -3,8 +3,8 @@
 # A CPU worker, the emulated GPU and, as class `mic` of a platform file, OpenCL's first device, which is PoCL's on most machines. Kernels are not fused, so that all
 # formulas are jobs. Table and overlays must be those of the CPU alone. For each policy a line says how long the run took and how many jobs each class had, beside
 # what the program predicts in virtual time (--device=sim). Nothing else should run meanwhile.
-#   TIMES=measured      `dfc probe` and `dfc profile` measure both devices; what a formula takes on OpenCL's becomes its `cost mic`
-#   TIMES=even          a job takes about 1 ms on each class. Then every class must have jobs, and under heft as many as predicted
+#   TIMES=measured      `dfc probe` and `dfc profile` measure the devices, each kernel on each class
+#   TIMES=even          costs, by which a job takes about 1 ms on each class. Then every class must have jobs, and under heft as many as predicted
 #   SIDE=256 TILES=12   sides of a tile, and how many there are
 #   INFLIGHT=4 POLICIES="pams heft gp"
 set -u
@@ -21,43 +21,38 @@ must picture ./synthetic "$side" "$side" 1 classes.png
 for ((i = 0; i < tiles; i++)); do echo classes.png; done >classes.txt
 graph=(-D "tile=$side" -D list=1 --no-fuse --nvcc=none -w) files=(--input=@classes.txt --table=got.csv --overlay=got%03d.png)
 
-# ---- the platform, and costs ----
+# ---- the platform, and times ----
 if [ "$times" = measured ]; then
-    for device in emu opencl; do
-        must "probe $device" "$dfc" probe --device=$device --quick -o $device.df
-        must "profile $device" "$dfc" profile "$here/nuclei.df" "${graph[@]}" --device=$device --max-time=0.2s -- "${files[@]}"
-    done
+    for device in emu opencl; do must "probe $device" "$dfc" probe --device=$device --quick -o $device.df; done
     { sed '/^}/d' emu.df; sed -n 's/^ *gpu [^{]*/    mic phi /p' opencl.df; echo '}'; } >three.df
+    graph=("$here/nuclei.df" "${graph[@]}" "--device=emu,opencl" --platform=three.df)
+    must profile "$dfc" profile "${graph[@]}" --max-time=0.2s -- "${files[@]}"
 else
     link='h2d = 5 GB/s, 10 us; d2h = 5 GB/s, 10 us'
     echo "platform three { cpu host { workers = 1; } gpu card { memory = 1 GiB; $link; } mic phi { memory = 1 GiB; $link; } }" >three.df
-fi
-mkdir -p classes && cp -r "$here/kernels" classes/
-python3 - "$here" "$times" <<'EOF' || exit 1
-import os, re, sqlite3, sys
-here, times = sys.argv[1:]
-mic = {}
-if times == "measured":
-    mic = dict(sqlite3.connect("classes.db").execute("SELECT kernel, avg(mean_s) FROM samples WHERE device NOT IN ('cpu', 'emu') GROUP BY kernel"))
-def price(name, formula):
-    if times == "even":
-        return " cost cpu 1009us gpu 907us" + (" mic 953us" if formula else "")     # without ties, for units come in another order in the run
-    return f" cost mic {1e9 * mic[name]:.0f}ns" if formula and name in mic else ""
+    graph=(classes/nuclei.df "${graph[@]}" --device=emu --platform=three.df)
+    mkdir -p classes && cp -r "$here/kernels" classes/
+    python3 - "$here" <<'EOF' || exit 1
+import os, re, sys
+here = sys.argv[1]
+def price(formula):
+    return " cost cpu 1009us gpu 907us" + (" mic 953us" if formula else "")     # without ties, for units come in another order in the run
 for file in ("nuclei.df", "segment.df", "features.df"):
     kernel, text = None, ""
     for line in open(os.path.join(here, file)):
         if line.startswith("kernel "):
-            kernel, formula = re.match(r"kernel (\w+)", line)[1], False
+            kernel, formula = True, False
         if kernel:
             formula = formula or re.search(r" \{(?!\{)", line) is not None
             if formula and line.endswith("}\n"):
-                line, kernel = line[:-1] + price(kernel, True) + ";\n", None
+                line, kernel = line[:-1] + price(True) + ";\n", None
             elif not formula and line.endswith(";\n"):
-                line, kernel = line[:-2] + (price(kernel, False) if ' gpu "' in line else "") + ";\n", None
+                line, kernel = line[:-2] + (price(False) if ' gpu "' in line else "") + ";\n", None
         text += line
     open(os.path.join("classes", file), "w").write(text)
 EOF
-must compile "$dfc" classes/nuclei.df "${graph[@]}" --device=emu --platform=three.df -o classes_nuclei
+fi
+must compile "$dfc" "${graph[@]}" -o classes_nuclei
 must 'CPU alone' ./classes_nuclei --device=none "${files[@]}"
 mv got.csv want.csv; mv got000.png want.png
 

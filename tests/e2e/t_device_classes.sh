@@ -18,7 +18,7 @@ platform three {
     mic phi { memory = 16 MiB; h2d = 50 GB/s, 1 us; d2h = 50 GB/s, 1 us; launch = 1 us; }
 }
 E
-both=(--no-fuse --parts=1 --device=emu,opencl)
+both=(--no-fuse --parts=1 "--device=emu,opencl")
 
 # What needs no device.
 expect twice 2 '--device=emu,emu: a kind is named twice' "$DFC" partition two.df --device=emu,emu

@@ -205,6 +205,18 @@ expect plan-others 0 '^platform +default' "$DFC" partition flow.df
 expect plan-half 0 '^platform +default' "$DFC" partition flow.df --device=emu,opencl     # the emulator's was not probed
 check probe-emu "$DFC" probe --device=emu --quick
 expect plan-both 0 '^platform +.*_emu_opencl, measured by .dfc probe.$' "$DFC" partition flow.df --device=emu,opencl
+python3 - <<'X'
+import sqlite3
+db = sqlite3.connect("profile.db")          # a GPU that CUDA and OpenCL both have
+old, = db.execute("SELECT max(id) FROM platforms WHERE emulated = 2").fetchone()
+new = db.execute("INSERT INTO platforms (machine, emulated, name, time) SELECT machine, 0, 'own', time FROM platforms WHERE id = ?", (old,)).lastrowid
+db.execute("CREATE TEMP TABLE t AS SELECT * FROM units WHERE platform = ?", (old,))
+db.execute("UPDATE t SET platform = ?", (new,))
+db.execute("INSERT INTO units SELECT * FROM t")
+db.commit()
+X
+units=$("$DFC" plan flow.df --device=cuda,opencl,emu | grep -c '"class": "\(gpu\|opencl\)"')
+[ "$units" = 2 ] && pass plan-gpu-once || fail plan-gpu-once "$units"
 expect plan-both-times 0 '^times +18 measured, ' "$DFC" partition flow.df --device=emu,opencl
 unset DFC_PROFILE
 

@@ -68,5 +68,8 @@ check compiles "$DFC" two.df "${both[@]}" -o two
 ./two --device=emu,opencl --policy=gp --waves=3 >out; same runs out expected
 "$DFC" run two.df "${both[@]}" -- --waves=3 >out; same dfc-run out expected
 expect compares 0 'with devices of several kinds: 1 run' "$DFC" compare two.df "${both[@]}" --runs=1 --policies=heft,dmda --workers=1
+check learns-compiles "$DFC" other.df "${both[@]}" -o other          # mul has a cost on gpu, and none on opencl
+DFC_PROFILE=$PWD/learned.db ./other --device=emu,opencl --gpus=opencl0 --policy=all-gpu --waves=5 --learn >out
+expect learns 0 'the profile database has 4 times more, from 1 run with --learn' env DFC_PROFILE="$PWD/learned.db" "$DFC" partition other.df "${both[@]}"
 check dynamic-compiles "$DFC" sizes.df "${both[@]}" -o dynamic        # it makes graph and times again for other sizes
 ./dynamic --device=none --n=7000 >expected; ./dynamic --device=emu,opencl --policy=heft --n=7000 >out; same dynamic out expected

@@ -420,6 +420,8 @@ struct df_options {
                                          * read. Kernels that are DF_RESUME count as keeping nothing */
     int apart;                          /* of a run that is fed: the waves are some of many, in any order. A stream that ends (DF_END) ends
                                          * the wave alone, as if it skipped it */
+    const uint32_t *unit_of_slot;       /* of a run that is fed, without `policy`: by slot, the unit that runs the jobs of a wave there, but for those that
+                                         * it cannot run. Borrowed for the run. NULL: a policy decides */
     struct dfr_outputs *outputs;        /* where files go that kernels write by df_io.h, if the run can be resumed; runtime/record/outputs.h.
                                          * NULL: to their names, when the run has ended well */
     struct dfr_early *early;            /* filled in if a signal ends the run early; runtime/engine/engine.h. NULL: not wanted */

@@ -318,6 +318,7 @@ struct dfr_run_calls {                  /* a session (start/session.c): its wave
 
 struct dfr_fed_slot {
     int64_t number;                     /* the result of df_wave(); written before the wave's first release */
+    int64_t wave;                       /* the feeder's own: its number in the run */
     _Atomic bool ended;                 /* its wave has ended, which was not yet reported */
     bool taken;                         /* the feeder's own: a wave was begun in it, and its end not yet reported */
 };
@@ -326,7 +327,7 @@ struct dfr_run_feed {                   /* a run that is fed (start/feed.c): its
     struct dfr_fed_slot *slots;         /* by slot; NULL: the run is not fed */
     _Atomic bool open;                  /* what fires once has ended */
     _Atomic uint32_t events;            /* a futex word: it changes when a wave ends, at `open`, and when the run stops */
-    int64_t n_fed;                      /* the feeder's own: waves that it has begun */
+    int64_t n_fed, next;                /* the feeder's own: waves that it has begun; the number of the next one */
     _Atomic int64_t first;              /* the number of the first of them */
     _Atomic int64_t end;                /* options.apart: the least number of a wave in which a stream ended; INT64_MAX: none did */
     bool over;                          /* the feeder's own: there will be no more */

@@ -40,7 +40,7 @@ enum dfr_message_kind {
     DFR_REPORT,                         /* worker, before its last BYE: what it did (runtime/ranks/figures.h); stage 1: a piece of its trace (cluster_trace.h there);
                                          * stage 2: value 0 says why not all of its trace is there */
     DFR_CLOCK,                          /* worker: what is your time? Value 0: its own. Manager: value 0 again, and its time, and that of the trace's origin */
-    DFR_ASK,                            /* to who has waves (runtime/ranks/replica_stages.c): give one; `wave`: for which of the asker's workers, `stage`: the request's number */
+    DFR_ASK,                            /* to who has waves (runtime/ranks/replica_stages.c): give one; `wave`: for which of the asker's workers, and its type (type * DFR_STREAM_WORKERS + worker), `stage`: the request's number */
     DFR_NONE,                           /* the answer: none yet, and the request waits; with DFR_DROPPED it does not */
     DFR_TOOK,                           /* to rank 0, if it tunes (runtime/ranks/tune.h): the wave took so long here. Value 0: a double, seconds */
     DFR_N_KINDS

@@ -28,6 +28,7 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     const struct df_graph *graph;
     const struct df_platform *platform; /* units, links */
     uint32_t n_slots;                   /* a node has at most so many jobs queued at once */
+    const uint32_t *unit_of_slot;       /* dfr_policy_by_worker; else NULL */
     uint32_t n_workers;
     const uint32_t *unit_of;            /* worker → unit */
     const uint32_t *first_worker;       /* unit → its first worker; workers of a unit are consecutive; n_units + 1
@@ -155,6 +156,7 @@ extern const struct dfr_policy dfr_policy_eager, dfr_policy_ddfcfs, dfr_policy_d
  * run (a smaller --gpu-mem, a hint), it goes to the first unit that can run it. */
 uint32_t dfr_policy_place(const struct dfr_policy *policy, uint32_t able, uint32_t planned);
 
-extern const struct dfr_policy dfr_policy_serial; /* used by --serial only, so it is not in the table */
+/* Not in the table: --serial, and runs whose waves have a unit each (df_options.unit_of_slot), use them. */
+extern const struct dfr_policy dfr_policy_serial, dfr_policy_by_worker;
 
 #endif

@@ -1,5 +1,5 @@
-/* policy_static.c - the static policies: each node's unit is fixed before the run, by a plan (gp, heft, peft) or trivially (all-cpu, all-gpu). The table of
- * policies (policy.c) lists them; gp-thesis and start/size.c ask this file where a node's jobs are placed.
+/* policy_static.c - the static policies: each node's unit is fixed before the run, by a plan (gp, heft, peft), by the unit of its wave's slot (by-worker), or
+ * trivially (all-cpu, all-gpu). The table of policies (policy.c) lists them, but for by-worker; gp-thesis and start/size.c ask this file where a node's jobs are placed.
  *
  * The workers of a unit take its ready jobs strictly by priority (order.h) and never idle while one is ready. Since no start times are fixed, these policies
  * tolerate wrong times. gp also has a monitor, the guard (policy_guard.h), which lets jobs run and wait on other units than planned, so each unit's order has
@@ -13,7 +13,7 @@
 
 #define MOST_LOOKED_AT 64              /* jobs of another unit that an idle worker looks at before it gives up */
 
-enum { FROM_PLAN, GUARDED_PLAN, ON_CPU, ON_GPU };
+enum { FROM_PLAN, GUARDED_PLAN, ON_CPU, ON_GPU, BY_SLOT };
 
 struct placed {
     const struct dfr_view *view;
@@ -45,7 +45,7 @@ uint32_t dfr_policy_place(const struct dfr_policy *policy, uint32_t able, uint32
 {
     uint32_t wanted;
 
-    if (policy->needs_plan)
+    if (policy->needs_plan || policy->variant == BY_SLOT)
         wanted = planned < 32 ? 1u << planned : 0;
     else
         wanted = policy->variant == ON_CPU ? 1u : ~1u;
@@ -55,7 +55,8 @@ uint32_t dfr_policy_place(const struct dfr_policy *policy, uint32_t able, uint32
 static uint8_t place_of(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
                         uint64_t row, uint32_t node)
 {
-    uint32_t planned = policy->needs_plan ? plan->place[row * view->graph->n_nodes + node] : 0;
+    uint32_t planned = policy->needs_plan ? plan->place[row * view->graph->n_nodes + node]
+                       : policy->variant == BY_SLOT ? view->unit_of_slot[row] : 0;
     return (uint8_t)dfr_policy_place(policy, view->able[node], planned);
 }
 
@@ -84,7 +85,7 @@ static bool make_orders(struct placed *s, const struct df_plan *plan)
 static int static_create(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
                          void **state, struct df_error *error)
 {
-    uint32_t n_waves = policy->needs_plan && plan->n_waves > 1 ? plan->n_waves : 1, n_nodes = view->graph->n_nodes;
+    uint32_t n_nodes = view->graph->n_nodes, n_waves = policy->variant == BY_SLOT ? view->n_slots : policy->needs_plan && plan->n_waves > 1 ? plan->n_waves : 1;
     size_t n = (size_t)n_nodes + 1, n_ranks;
     bool guarded = policy->variant == GUARDED_PLAN && view->guard && view->platform->n_units > 1;
     struct placed *s = calloc(1, sizeof *s);
@@ -273,4 +274,8 @@ const struct dfr_policy dfr_policy_all_cpu = {
 
 const struct dfr_policy dfr_policy_all_gpu = {
     .name = "all-gpu", .summary = "every node that the first GPU can run runs there", .variant = ON_GPU, STATIC_OPS,
+};
+
+const struct dfr_policy dfr_policy_by_worker = {
+    .name = "by-worker", .summary = "each wave has a unit, and its nodes run there or, if it cannot run them, on the CPU", .variant = BY_SLOT, STATIC_OPS,
 };

@@ -77,13 +77,11 @@ uint32_t dfr_feed_waiting(const struct dfr_feed *f)
 
 void dfr_feed_request(struct dfr_feed *f, uint32_t rank, const struct dfr_head *ask)
 {
-    struct dfr_stream_request request = { .worker = (uint32_t)ask->wave, .ticket = ask->stage };
+    struct dfr_stream_request request = { .worker = (uint32_t)(ask->wave % DFR_STREAM_WORKERS), .type = (uint32_t)(ask->wave / DFR_STREAM_WORKERS), .ticket = ask->stage };
     uint32_t i = 0;
 
     while (i < f->n && f->ranks[i] != rank)
         i++;
-    if (f->by_demand && f->suits && i < f->n)
-        request.type = dfr_suits_type_of(f->suits, rank);
     if (i < f->n)
         dfr_sender_request(f->senders[f->by_demand ? 0 : i], f->by_demand ? i : 0, &request);
 }

@@ -4,7 +4,8 @@
  * Waves:    What a wave brings goes into BODY of the rank's view (groups.h). When it has ended, what later places read waits to be asked for:
  *           that of BODY, and what is passed on. The last group sends it to rank 0 unasked. A rank begins no wave while two for each of its places
  *           run or wait.
- * Asking:   by stream.h: each place of BODY is a worker, all of the rank's type (suits.h).
+ * Asking:   by stream.h: each place of BODY is a worker. In a rank that is divided among its CPU workers and devices (suits.h) a place is of the type of one of
+ *           them, and takes waves as that one becomes free; its waves run there (policy by-worker). Else all are of the rank's type, and take waves in turn.
  * Change:   A WELCOME of another generation brings another mapping. What waits is dropped, and what runs is dropped when it ends. If the rank's
  *           nodes are others, their run begins when the old one has ended.
  * Threads:  the communication thread.
@@ -51,6 +52,7 @@ struct other {
     const struct df_graph *graph;
     const struct dfr_stages *stages;
     enum dfr_stream_policy policy;
+    struct dfr_own_places own;
     bool tune;                          /* rank 0 wants to know what waves take */
     double ended_s;                     /* when the last one ended here */
 
@@ -60,6 +62,7 @@ struct other {
     uint32_t group;                     /* DFR_NO_GROUP: it has no stages */
     struct dfr_groups groups;           /* of this mapping */
     struct dfr_suits *suits;            /* of this group; NULL: it is fed in order */
+    bool divided;                       /* the places are, in this group */
     struct dfr_feed *feed;              /* to the next group; NULL: it sends to rank 0 */
     struct dfr_receiver *receiver;
     uint32_t senders[DFR_MOST_PROCESSORS]; /* ranks */
@@ -140,6 +143,7 @@ static void leave_mapping(struct other *o)
     o->receiver = NULL;
     o->requests = NULL;
     o->n_senders = 0;
+    o->divided = false;
 }
 
 static int read_mapping(struct other *o, const struct dfr_message *welcome, struct df_error *error)
@@ -163,7 +167,7 @@ static int open_receiver(struct other *o, struct df_error *error)
                                                   .first_sender = (uint32_t)o->comm->link->rank % o->n_senders, .n_workers = o->n_places,
                                                   .types = types, .requests = REQUESTS, .most = MOST };
     for (uint32_t w = 0; w < o->n_places; w++)
-        types[w] = o->suits ? dfr_suits_type_of(o->suits, (uint32_t)o->comm->link->rank) : 0;
+        types[w] = o->suits ? dfr_suits_type_of(o->suits, (uint32_t)o->comm->link->rank, o->own.cls[w]) : 0;
     int status = dfr_receiver_create(&options, dfr_clock_s(), &o->receiver, error);
 
     if (status != DF_OK)
@@ -208,8 +212,10 @@ static int enter_group(struct other *o, struct df_error *error)
         o->senders[0] = 0, o->n_senders = 1;
     if (o->mapping.by_demand)
         status = open_suits(o, o->group, &o->suits, error);
-    if (status == DF_OK)
+    if (status == DF_OK) {
+        o->divided = o->suits && dfr_suits_divided(o->suits, (uint32_t)o->comm->link->rank);
         status = open_receiver(o, error);
+    }
     if (status == DF_OK && o->group + 1 < o->mapping.n_groups)
         status = open_feed(o, error);
     return status;
@@ -271,6 +277,7 @@ static int open_body(struct other *o, struct df_error *error)
 {
     int status = dfr_groups_view(&o->groups, o->group, &o->parts, error);
 
+    o->replica.options.unit_of_slot = o->divided ? o->own.unit : NULL;
     if (status == DF_OK)
         status = dfr_replica_open(&o->replica, &o->parts, error);
     o->next_local = 0;
@@ -383,15 +390,27 @@ static int end_waves(struct other *o, struct df_error *error)
     return status;
 }
 
-/* A place of BODY takes the wave that the stream gives it. Places are taken in turn: the worker of the stream is the next one. */
+/* The place that begins the next wave: the next one in turn, or, if they are divided, that of the idle worker that an item suits best. false: none can. */
+static bool choose_place(struct other *o, uint32_t *at)
+{
+    *at = (uint32_t)(o->next_local % o->n_places);
+    if (!o->divided)
+        return true;
+    if (!dfr_receiver_idle(o->receiver, at) || o->places[*at].in) /* of a generation before this one */
+        return false;
+    dfr_part_turn(o->replica.body, *at);
+    return true;
+}
+
+/* A place of BODY takes the wave that the stream gives it. */
 static int begin_waves(struct other *o, struct df_error *error)
 {
     struct dfr_stream_item item;
     int64_t local;
+    uint32_t at;
     int status = DF_OK;
 
-    while (status == DF_OK && o->n_running + o->out.n < 2 * o->n_places && dfr_part_has_room(o->replica.body)) {
-        const uint32_t at = (uint32_t)(o->next_local % o->n_places);
+    while (status == DF_OK && o->n_running + o->out.n < 2 * o->n_places && choose_place(o, &at) && dfr_part_has_room(o->replica.body)) {
         if (!dfr_receiver_take(o->receiver, dfr_clock_s(), at, &item))
             break;
         struct dfr_message *in = store_take(&o->in, (int64_t)item.id);
@@ -450,7 +469,7 @@ static int ask(struct other *o, bool *any, struct df_error *error)
     while ((number = find_number(o)) < o->n_requests && dfr_receiver_ask(o->receiver, dfr_clock_s(), &request)) {
         struct dfr_head head = head_of(o, DFR_ASK);
         o->requests[number] = (struct request){ .ticket = request.ticket, .sender = request.sender, .open = true };
-        head.wave = request.worker;
+        head.wave = (int64_t)request.type * DFR_STREAM_WORKERS + request.worker;
         head.stage = number;
         struct dfr_message *message = dfr_message_make(&head, NULL, 0);
         if (!message)
@@ -584,9 +603,10 @@ static int work(struct other *o, struct df_error *error)
 {
     const struct dfr_work_side side = { .arg = o, .begin = begin, .start = start, .finish = finish, .peer = peer, .progress = progress,
                                         .report = report };
-    const uint32_t classes = o->policy == DFR_STREAM_DDFCFS ? 0 : dfr_suits_classes(o->graph, &o->replica.options);
 
-    return dfr_replica_work(&o->replica, o->n_places, classes, &side, error);
+    if (o->policy != DFR_STREAM_DDFCFS)
+        dfr_suits_places(o->graph, &o->replica.options, o->n_places, &o->own);
+    return dfr_replica_work(&o->replica, o->n_places, o->own.classes, &side, error);
 }
 
 static void free_other(struct other *o)

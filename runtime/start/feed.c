@@ -38,21 +38,27 @@ unsigned df_run_room(const struct df_run *run)
 
     if (!run->feed.slots || run->feed.over || dfr_stopped(run) || run->forks != dfr_forks() || !atomic_load_explicit(&((struct df_run *)run)->feed.open, memory_order_acquire))
         return 0;
-    while (room < run->inflight && !slot_of((struct df_run *)run, run->feed.n_fed + room)->taken)
+    while (room < run->inflight && !slot_of((struct df_run *)run, run->feed.next + room)->taken)
         room++;
     return room;
 }
 
+void dfr_feed_skip(struct df_run *run, uint32_t n)
+{
+    run->feed.next += n;
+}
+
 int64_t df_run_feed(struct df_run *run, int64_t number)
 {
-    int64_t wave = run->feed.n_fed;
+    int64_t wave = run->feed.next;
 
     if (df_run_room(run) == 0 || number < 0)
         return -1;
-    if (wave == 0)
+    if (run->feed.n_fed == 0)
         atomic_store_explicit(&run->feed.first, number, memory_order_relaxed);
-    *slot_of(run, wave) = (struct dfr_fed_slot){ .number = number, .taken = true };
+    *slot_of(run, wave) = (struct dfr_fed_slot){ .number = number, .wave = wave, .taken = true };
     run->feed.n_fed++;
+    run->feed.next++;
     dfr_engine_feed(run, wave);
     return wave;
 }
@@ -73,16 +79,17 @@ void df_run_stop(struct df_run *run)
 /* The oldest wave whose end was not told; -1: there is none. */
 static int64_t find_ended(struct df_run *run)
 {
-    int64_t first = run->feed.n_fed > run->inflight ? run->feed.n_fed - run->inflight : 0;
+    struct dfr_fed_slot *oldest = NULL;
 
-    for (int64_t wave = first; wave < run->feed.n_fed; wave++) {
-        struct dfr_fed_slot *slot = slot_of(run, wave);
-        if (slot->taken && atomic_load_explicit(&slot->ended, memory_order_acquire)) {
-            slot->taken = false;
-            return wave;
-        }
+    for (uint32_t s = 0; s < run->inflight; s++) {
+        struct dfr_fed_slot *slot = &run->feed.slots[s];
+        if (slot->taken && (!oldest || slot->wave < oldest->wave) && atomic_load_explicit(&slot->ended, memory_order_acquire))
+            oldest = slot;
     }
-    return -1;
+    if (!oldest)
+        return -1;
+    oldest->taken = false;
+    return oldest->wave;
 }
 
 int df_run_ended(struct df_run *run, double timeout_s, int64_t *wave)

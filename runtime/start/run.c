@@ -98,6 +98,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
     run->choice.view = (struct dfr_view){ .graph = run->graph,
                                    .platform = &run->machine.platform,
                                    .n_slots = run->inflight,
+                                   .unit_of_slot = run->options.unit_of_slot,
                                    .n_workers = run->machine.n_workers,
                                    .unit_of = run->machine.unit_of,
                                    .first_worker = run->machine.first_worker,
@@ -211,6 +212,9 @@ static int find_policy(struct df_run *run, struct df_error *error)
         run->choice.policy = dfr_policy_find(run->options.policy, error);
         say_why(run, "asked for");
         return run->choice.policy ? DF_OK : DF_E_ARGUMENT;
+    } else if (run->options.unit_of_slot) {
+        run->choice.policy = &dfr_policy_by_worker;
+        say_why(run, "each wave is for the worker that requested it");
     }
     return DF_OK;
 }

@@ -31,6 +31,8 @@ void dfr_run_call(struct df_run *run);                /* the waves of a session'
 
 /* feed.c */
 int dfr_feed_create(struct df_run *run, struct df_error *error);
+/* The run has no wave of the next n numbers, so that the one behind them goes into another slot. For graphs in which no node sees the waves in order. */
+void dfr_feed_skip(struct df_run *run, uint32_t n);
 
 /* run_trace.c */
 int dfr_run_make_trace(struct df_run *run, struct df_error *error);

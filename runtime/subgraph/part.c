@@ -166,7 +166,7 @@ struct dfr_part {
     struct df_buffer *buffers;
     char (*names)[NAME_BYTES];
     uint32_t n_buffers;
-    int64_t n_begun;
+    int64_t n_begun;                    /* the next wave's number */
     struct df_node_stats *node_stats, *all_stats; /* by node of this part's graph, and of the whole; NULL: not asked for */
     struct df_node_skips *node_skips, *all_skips;
     struct df_plan *plan;               /* what the program's plan says of works and platform; NULL: there is none */
@@ -518,6 +518,15 @@ int dfr_part_poll(struct dfr_part *p, struct df_error *error)
     while (p->run && p->fed && (status = df_run_ended(p->run, 0, &wave)) == DF_OK && wave >= 0)
         p->places[wave % p->n_places].ended = true;
     return status == DF_E_STOPPED ? wait_for(p, error) : status;
+}
+
+void dfr_part_turn(struct dfr_part *p, uint32_t place)
+{
+    const uint32_t n = (place + p->n_places - (uint32_t)(p->n_begun % p->n_places)) % p->n_places;
+
+    p->n_begun += n;
+    if (p->run && p->fed)
+        dfr_feed_skip(p->run, n);
 }
 
 bool dfr_part_has_room(const struct dfr_part *p)

@@ -6,7 +6,8 @@
  * Ports:    A port is a value that one part makes and another reads. It keeps its number of the whole graph, so that all ranks name it alike
  *           (struct dfr_value of message.h). What fires once fires in HEAD; the other parts get its tokens when they are opened.
  * Places:   A part holds several waves at a time, one in each place. dfr_part_begin() takes the next place and copies the tokens into it. When the
- *           wave has ended, its tokens for other parts are views into the place, until dfr_part_release().
+ *           wave has ended, its tokens for other parts are views into the place, until dfr_part_release(). Local wave w is in place w % places.
+ *           Places are taken in turn, unless dfr_part_turn() chooses one: then some numbers have no wave.
  * Accs:     TAIL gets the sums of BODY's acc ports after the last wave, by dfr_part_once().
  * Waves:    are counted from 0 in each part (*local*). Kernels see the number in the whole run, which is given with each wave.
  * by_itself: BODY reads its waves from its own sources, and is not fed. The caller only waits until it has ended.
@@ -59,6 +60,8 @@ int dfr_part_once(struct dfr_part *part, struct dfr_value *values, uint32_t *n, 
 
 /* Looks which waves have ended since. */
 int dfr_part_poll(struct dfr_part *part, struct df_error *error);
+/* The next wave goes into this place. Only for a part in which no node sees the waves in order. */
+void dfr_part_turn(struct dfr_part *part, uint32_t place);
 /* May a wave be begun? */
 bool dfr_part_has_room(const struct dfr_part *part);
 /* Has a stream of the part ended, so that it has no more waves than ended already? */

@@ -1,4 +1,4 @@
-/* test_policy_static.c - the policies that follow a plan: its places and priorities, older waves first, and plans of several waves. */
+/* test_policy_static.c - the policies that follow a plan: its places and priorities, older waves first, and plans of several waves; and the one that gives each slot a unit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -184,6 +184,43 @@ static void test_waves_placed_jointly(void **state)
     machine_end(&m);
 }
 
+/* Whatever the times say. What cannot run there runs on the CPU, and what fires once runs where the first slot's jobs do. */
+static void test_slots_have_units(void **state)
+{
+    static const uint32_t unit_of_slot[] = { 0, 1 };
+    struct machine m;
+    uint32_t units;
+
+    (void)state;
+    machine_begin(&m, 10, 1, 1);
+    assert_int_equal(m.view.n_slots, 2);
+    for (uint32_t v = 0; v < 10; v++)
+        machine_time(&m, v % 2, v, 10 * MS);
+    m.able[7] = 1;
+    m.view.unit_of_slot = unit_of_slot;
+    m.policy = &dfr_policy_by_worker;
+    assert_int_equal(m.policy->create(m.policy, &m.view, NULL, &m.state, &(struct df_error){ 0 }), DF_OK);
+    for (int64_t wave = 0; wave < 12; wave += wave % 2 ? 1 : 5) { /* 0, 5, 6, 11: not every number has a wave */
+        const uint32_t slot = (uint32_t)wave % 2;
+        m.wave[slot] = wave;
+        for (uint32_t v = 0; v < 10; v++) {
+            uint32_t unit = slot == 1 && v != 7;
+            uint64_t job;
+            assert_int_equal(m.policy->units(m.state, slot, v), 1u << unit);
+            assert_int_equal(m.policy->push(m.state, dfr_job(slot, v), 0, false, &units), DFR_QUEUED);
+            assert_int_equal(units, 1u << unit);
+            assert_false(m.policy->pop(m.state, !unit, &job));
+            assert_true(m.policy->pop(m.state, unit, &job));
+            assert_int_equal(job, dfr_job(slot, v));
+            m.policy->done(m.state, job, unit);
+        }
+    }
+    assert_int_equal(m.policy->units(m.state, 2, 4), 3);
+    assert_int_equal(m.policy->units(m.state, 2, 7), 1);
+    assert_null(dfr_policy_find("by-worker", &(struct df_error){ 0 }));
+    machine_end(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_all_on_one),
         cmocka_unit_test(test_older_waves_first),
         cmocka_unit_test(test_waves_placed_jointly),
+        cmocka_unit_test(test_slots_have_units),
     };
     return cmocka_run_group_tests_name("policy_static", tests, NULL, NULL);
 }

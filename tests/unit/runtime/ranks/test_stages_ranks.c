@@ -1,5 +1,6 @@
 /* test_stages_ranks.c - random graphs whose stages are on several ranks, a thread for each, over the mock of a link that delays and reorders: what
- * reaches the sinks is compared with the sequential reference, also if a rank dies, and if the mapping changes. It is made to be run under TSan.
+ * reaches the sinks is compared with the sequential reference, also if a rank dies, if the mapping changes, and if the CPU and the GPU of a rank request
+ * waves of their own. It is made to be run under TSan.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,11 +13,13 @@
 #include <unistd.h>
 
 #include "ranks_rig.h"
+#include "runtime/graph/plan.h"
 #include "runtime/subgraph/groups.h"
 
 enum { MOST_RANKS = RANKS_RIG_MOST };
 
 static unsigned n_whole;                /* runs that other ranks took part in */
+static unsigned n_divided;              /* runs of ranks whose CPU and GPU requested waves of their own */
 static struct dfr_figures *figures;
 static struct df_node_stats timed;      /* it is there: jobs are timed */
 static char path[] = "/tmp/dfc-stages-XXXXXX";
@@ -100,6 +103,8 @@ static void check_figures(const struct df_graph *g, int n, int64_t waves, unsign
             most += row->first == 0 ? row->waves : 0;
         }
     }
+    for (int i = 1; i < n; i++)
+        n_divided += strcmp(figures->ranks[i].stats.policy, "by-worker") == 0;
     if (most > waves)
         fail_msg("seed %u: the first stages had %lld waves, and there are %lld", seed, (long long)most, (long long)waves);
     for (uint32_t v = 0; v < g->n_nodes; v++) {
@@ -109,6 +114,22 @@ static void check_figures(const struct df_graph *g, int n, int64_t waves, unsign
         if (fired != (once ? 1 : (uint64_t)waves) && !(g->kernels[g->nodes[v].kernel].traits & DF_STREAM))
             fail_msg("seed %u: node %u has fired %llu times", seed, v, (unsigned long long)fired);
     }
+}
+
+/* A GPU, and random times that are known: ranks can be divided. */
+static void add_gpu(struct df_options *o, const struct df_graph *g, struct df_plan *plan, uint32_t *random)
+{
+    *plan = (struct df_plan){ .times = { .n_classes = 2, .n_works = g->n_works, .time_s = malloc((2 * g->n_works + 1) * sizeof(double)),
+                                         .source = malloc(2 * g->n_works + 1) } };
+    assert_true(plan->times.time_s && plan->times.source);
+    for (uint32_t i = 0; i < 2 * g->n_works; i++) {
+        plan->times.time_s[i] = 1e-6 * (1 + rig_rand(random) % 100);
+        plan->times.source[i] = DF_TIME_MEASURED;
+    }
+    df_platform_default(&plan->platform, 1);
+    o->plan = plan;
+    o->device = DF_DEVICE_EMU;
+    o->policy = NULL;
 }
 
 static void check_seed(unsigned seed, bool kills, bool changes)
@@ -122,6 +143,7 @@ static void check_seed(unsigned seed, bool kills, bool changes)
     struct change when = { .at = 3 };
     const struct dfr_stages_options own = { .path = path, .policy = (enum dfr_stream_policy)(seed % DFR_STREAM_POLICIES),
                                             .change = changes ? change : NULL, .change_arg = &when };
+    struct df_plan plan = { 0 };
     struct rig r;
 
     rig_skips = seed % 2;
@@ -133,6 +155,8 @@ static void check_seed(unsigned seed, bool kills, bool changes)
     rig_expect(&r, waves);
     ranks_rig_number(r.graph);
     write_map(r.graph, n, seed % 4 > 1, &random);
+    if (seed % 4 == 2)
+        add_gpu(&o, r.graph, &plan, &random);
     const struct dfr_ranks_options ranks = { .stages = &own, .heartbeat_timeout_s = killed ? 6 : 0, .figures = o.node_stats ? &figures : NULL };
     int status = ranks_rig_run(&r, n, &o, &ranks, killed, &random);
     bool none = strstr(ranks_rig[0].error.text, "leaves no stage to other ranks"); /* an acc or an ordered node may be before all others */
@@ -149,6 +173,8 @@ static void check_seed(unsigned seed, bool kills, bool changes)
     if (!none && !rig_same(&r, waves))
         fail_msg("seed %u: %d ranks, rank %d dies", seed, n, killed);
     rig_free(&r);
+    free(plan.times.time_s);
+    free(plan.times.source);
 }
 
 static void check_seeds(bool kills, bool changes, unsigned n)
@@ -159,7 +185,8 @@ static void check_seeds(bool kills, bool changes, unsigned n)
     for (unsigned seed = first; seed <= last; seed++)
         check_seed(seed, kills, changes);
     assert_true(n_whole > (last - first) / 2);
-    n_whole = 0;
+    assert_true(n_divided > 0 || kills);
+    n_whole = n_divided = 0;
     rig_skips = rig_accs = false;
 }
 

@@ -1,4 +1,5 @@
-/* test_suits.c - which wave suits which rank: the times of waves by type of rank, and who gets which wave by them. */
+/* test_suits.c - which wave suits which worker: the times of waves by type of worker, who gets which wave by them, and what that does for like nodes with a
+ * core and a GPU, in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,9 +117,9 @@ static void test_times(void **state)
 
     (void)state;
     assert_int_equal(dfr_suits_types(suits), 2);
-    assert_int_equal(dfr_suits_type_of(suits, 2), 0);
-    assert_int_equal(dfr_suits_type_of(suits, 3), 1);
-    assert_int_equal(dfr_suits_type_of(suits, 4), 0);
+    assert_int_equal(dfr_suits_type_of(suits, 2, DF_CLASS_CPU), 0);
+    assert_int_equal(dfr_suits_type_of(suits, 3, DF_CLASS_CPU), 1);
+    assert_int_equal(dfr_suits_type_of(suits, 4, DF_CLASS_CPU), 0);
     check_wave(suits, true, true, 40e-3, 11e-3);
     check_wave(suits, true, false, 20e-3, 1e-3);
     check_wave(suits, false, true, 20e-3, 10e-3);
@@ -151,7 +152,7 @@ static void check_order(enum dfr_stream_policy policy, const char *expected)
         assert_true(dfr_feed_offer(feed, wave, values, 2));
     }
     for (uint32_t i = 0; i < 5; i++) {
-        dfr_feed_request(feed, asking[i], &(struct dfr_head){ .kind = DFR_ASK, .stage = i });
+        dfr_feed_request(feed, asking[i], &(struct dfr_head){ .kind = DFR_ASK, .wave = (asking[i] == 3) * DFR_STREAM_WORKERS, .stage = i });
         while (dfr_feed_answer(feed, &rank, &head))
             snprintf(text + strlen(text), sizeof text - strlen(text), "%u:%lld ", rank, (long long)head.wave);
     }
@@ -169,19 +170,226 @@ static void test_odds(void **state)
     check_order(DFR_STREAM_ODDS, "2:1 3:0 4:2 3:4 2:3 ");
 }
 
-static void test_classes(void **state)
+/* ---- three like nodes in virtual time ---- */
+
+enum { RANKS = 3, OWN = 2, WAVES = 500, WINDOW = 64, NUMBERS = 1024 };
+#define TICK_S 1e-4                     /* an answer takes one */
+
+struct node {
+    struct dfr_receiver *receiver;
+    uint64_t ticket[NUMBERS];           /* of the requests, by number */
+    bool runs[OWN];
+    double end_s[OWN];
+};
+
+struct cluster {
+    struct dfr_feed *feed;
+    struct dfr_suits *suits;
+    struct node nodes[RANKS];
+    struct answer {
+        uint32_t node;
+        struct dfr_stream_answer answer;
+    } under_way[RANKS * NUMBERS];
+    uint32_t n_under_way;
+    int64_t n_offered, n_done;
+    int64_t done[2][OWN];               /* waves with d and with c, by worker */
+};
+
+/* 8 of 100 waves have the node that a GPU does 41 times as fast. */
+static bool is_large(int64_t wave)
+{
+    return wave * 7919 % 100 < 8;
+}
+
+static void open_cluster(struct cluster *k, enum dfr_stream_policy policy)
+{
+    static const uint32_t of_rank[] = { 0, 1, 3 | DFR_DIVIDED, 3 | DFR_DIVIDED, 3 | DFR_DIVIDED };
+
+    set_time(c, 0.285, 0.285 / 41);
+    set_time(d, 1.12e-3, 1.12e-3);
+    k->suits = open_suits(of_rank);
+    assert_int_equal(dfr_feed_open(&mapping, 1, policy, open_suits(of_rank), &k->feed, &error), DF_OK);
+    for (uint32_t i = 0; i < RANKS; i++) {
+        const uint32_t types[OWN] = { dfr_suits_type_of(k->suits, 2 + i, DF_CLASS_CPU), dfr_suits_type_of(k->suits, 2 + i, DF_CLASS_GPU) };
+        const struct dfr_receiver_options o = { .policy = policy, .n_types = 2, .present = 3, .n_senders = 1, .n_workers = OWN, .types = types,
+                                                .requests = 2, .most = 64 };
+        assert_int_equal(dfr_receiver_create(&o, 0, &k->nodes[i].receiver, &error), DF_OK);
+    }
+}
+
+static void close_cluster(struct cluster *k)
+{
+    for (uint32_t i = 0; i < RANKS; i++)
+        dfr_receiver_destroy(k->nodes[i].receiver);
+    dfr_feed_close(k->feed);
+    dfr_suits_close(k->suits);
+    free(k);
+}
+
+static void work(struct cluster *k, uint32_t i, double now_s)
+{
+    struct node *node = &k->nodes[i];
+    struct dfr_stream_item item;
+    uint32_t w;
+
+    for (w = 0; w < OWN; w++)
+        if (node->runs[w] && now_s >= node->end_s[w]) {
+            dfr_receiver_finished(node->receiver, now_s, w);
+            node->runs[w] = false;
+            k->n_done++;
+        }
+    while (dfr_receiver_idle(node->receiver, &w) && dfr_receiver_take(node->receiver, now_s, w, &item)) {
+        const bool large = is_large((int64_t)item.id);
+        node->runs[w] = true;
+        node->end_s[w] = now_s + (large ? w == 0 ? 0.285 : 0.285 / 41 : 1.12e-3);
+        k->done[large][w]++;
+    }
+}
+
+static void ask(struct cluster *k, uint32_t i, double now_s)
+{
+    struct dfr_stream_request request;
+
+    while (dfr_receiver_ask(k->nodes[i].receiver, now_s, &request)) {
+        const uint32_t number = (uint32_t)request.ticket;
+        assert_true(number < NUMBERS);
+        k->nodes[i].ticket[number] = request.ticket;
+        dfr_feed_request(k->feed, 2 + i, &(struct dfr_head){ .kind = DFR_ASK, .wave = (int64_t)request.type * DFR_STREAM_WORKERS + request.worker, .stage = number });
+    }
+}
+
+static void answer(struct cluster *k)
+{
+    struct dfr_head head = { 0 };
+    struct dfr_value values[2];
+    uint32_t rank;
+
+    while (dfr_feed_answer(k->feed, &rank, &head)) {
+        struct answer *next = &k->under_way[k->n_under_way++];
+        *next = (struct answer){ .node = rank - 2, .answer = { .ticket = k->nodes[rank - 2].ticket[head.stage], .item.id = (uint64_t)head.wave } };
+        next->answer.kind = head.kind == DFR_GIVE ? DFR_STREAM_ITEM : head.flags & DFR_DROPPED ? DFR_STREAM_DROPPED : DFR_STREAM_NONE;
+        wave_of(is_large(head.wave), !is_large(head.wave), values);
+        dfr_suits_times(k->suits, values, 2, next->answer.item.time_s);
+    }
+}
+
+/* Returns what all waves take. */
+static double run(struct cluster *k)
+{
+    double now_s = 0;
+    struct dfr_value values[2];
+
+    while (k->n_done < WAVES) {
+        for (; k->n_offered < WAVES && dfr_feed_waiting(k->feed) < WINDOW; k->n_offered++) {
+            wave_of(is_large(k->n_offered), !is_large(k->n_offered), values);
+            assert_true(dfr_feed_offer(k->feed, k->n_offered, values, 2));
+        }
+        for (uint32_t i = 0; i < k->n_under_way; i++)
+            assert_int_equal(dfr_receiver_answer(k->nodes[k->under_way[i].node].receiver, now_s, &k->under_way[i].answer), DF_OK);
+        k->n_under_way = 0;
+        for (uint32_t i = 0; i < RANKS; i++) {
+            work(k, i, now_s);
+            ask(k, i, now_s);
+        }
+        answer(k);
+        now_s += TICK_S;
+        assert_true(now_s < 100);
+    }
+    return now_s;
+}
+
+/* With ddwrr a node takes the oldest waves, and a core the large ones that the node's GPU leaves. With odds the cores of all nodes leave them to the GPUs. */
+static void test_like_nodes(void **state)
+{
+    struct cluster *ddwrr = calloc(1, sizeof *ddwrr), *odds = calloc(1, sizeof *odds);
+
+    (void)state;
+    assert_true(ddwrr && odds);
+    open_cluster(ddwrr, DFR_STREAM_DDWRR);
+    open_cluster(odds, DFR_STREAM_ODDS);
+    const double ddwrr_s = run(ddwrr), odds_s = run(odds);
+    print_message("ddwrr %g s, %lld large ones on cores; odds %g s, %lld\n", ddwrr_s, (long long)ddwrr->done[1][0], odds_s, (long long)odds->done[1][0]);
+    assert_true(ddwrr->done[1][0] > 0);
+    assert_int_equal(odds->done[1][0], 0);
+    assert_int_equal(odds->done[1][1], 40);
+    assert_true(odds->done[0][0] > odds->done[0][1] && odds->done[0][1] > 0); /* GPUs help with small ones */
+    assert_true(1.2 * odds_s < ddwrr_s);
+    close_cluster(ddwrr);
+    close_cluster(odds);
+}
+
+/* ---- types and places ---- */
+
+/* The places of a rank with so many, and with so many CPU workers: C is the CPU's, G the device's. */
+static void check_places(uint32_t n_places, unsigned workers, const char *expected)
+{
+    struct dfr_own_places own;
+    char text[20] = "";
+
+    options.workers = workers;
+    dfr_suits_places(rig.graph, &options, n_places, &own);
+    assert_int_equal(own.classes & ~DFR_DIVIDED, options.device == DF_DEVICE_NONE ? 1 : 3);
+    for (uint32_t p = 0; own.classes & DFR_DIVIDED && p < n_places; p++) {
+        assert_int_equal(own.unit[p], own.cls[p]);
+        text[p] = "CG"[own.unit[p]];
+    }
+    assert_string_equal(text, expected);
+}
+
+static void test_places(void **state)
 {
     (void)state;
-    assert_int_equal(dfr_suits_classes(rig.graph, &options), 1);
+    options.policy = NULL;
+    check_places(4, 1, "");
     options.device = DF_DEVICE_EMU;
     options.emu_all = true;
-    assert_int_equal(dfr_suits_classes(rig.graph, &options), 3);
+    check_places(1, 1, "");
+    check_places(2, 4, "CG");
+    check_places(3, 4, "CGG");
+    check_places(4, 1, "CGGG");
+    check_places(4, 8, "CCGG");
+    check_places(6, 3, "CCCGGG");
+    options.policy = "dmda";
+    check_places(4, 1, "");
+    options.policy = NULL;
+    options.serial = 1;
+    check_places(4, 1, "");
+}
+
+/* Ranks that are divided ask for a core or for a device. */
+static void test_divided(void **state)
+{
+    static const uint32_t of_rank[] = { 0, 1, 3 | DFR_DIVIDED, 3 | DFR_DIVIDED, 1 };
+    struct dfr_suits *suits = open_suits(of_rank);
+
+    (void)state;
+    assert_int_equal(dfr_suits_types(suits), 2);
+    assert_true(dfr_suits_divided(suits, 2) && dfr_suits_divided(suits, 3) && !dfr_suits_divided(suits, 4));
+    for (uint32_t rank = 2; rank <= 4; rank++)
+        for (uint32_t cls = 0; cls < 2; cls++)
+            assert_int_equal(dfr_suits_type_of(suits, rank, cls), rank < 4 && cls == DF_CLASS_GPU);
+    check_wave(suits, true, true, 40e-3, 11e-3);
+    dfr_suits_close(suits);
+
+    /* Not if a node must see the waves in order, or if its time on the CPU is not known. */
+    ((struct df_node *)rig.graph->nodes)[c.node].depth = 1;
+    suits = open_suits(of_rank);
+    assert_false(dfr_suits_divided(suits, 2));
+    assert_int_equal(dfr_suits_type_of(suits, 2, DF_CLASS_CPU), dfr_suits_type_of(suits, 3, DF_CLASS_GPU));
+    dfr_suits_close(suits);
+    ((struct df_node *)rig.graph->nodes)[c.node].depth = 0;
+    plan.times.source[rig.graph->nodes[d.node].work] = DF_TIME_DEFAULT;
+    suits = open_suits(of_rank);
+    assert_false(dfr_suits_divided(suits, 2));
+    dfr_suits_close(suits);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(test_times, set_up, tear_down),
                                         cmocka_unit_test_setup_teardown(test_odds, set_up, tear_down),
-                                        cmocka_unit_test_setup_teardown(test_classes, set_up, tear_down) };
+                                        cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
+                                        cmocka_unit_test_setup_teardown(test_divided, set_up, tear_down),
+                                        cmocka_unit_test_setup_teardown(test_like_nodes, set_up, tear_down) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
-/* test_part.c - the parts of random graphs as fed runs: HEAD, two of BODY that get waves at random, and TAIL, whose tokens go
- * from one to the other as messages do, copied, against the sequential reference; streams that end; failures; and tokens
- * that are none.
+/* test_part.c - the parts of random graphs as fed runs: HEAD, two of BODY that get waves at random, one of them in places at random if the graph allows it, and TAIL, whose tokens go
+ * from one to the other as messages do, copied, against the sequential reference; streams that end; failures; and tokens that are none.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,12 +31,16 @@ struct bench {
     struct dfr_value values[MOST_PORTS];
     int64_t limit, n_head, n_tail;      /* waves at most; those that HEAD has made and TAIL has ended */
     struct dfr_message *made[MOST_WAVES], *passed[MOST_WAVES], *result[MOST_WAVES];
-    int64_t number[BODIES][MOST_WAVES]; /* by local wave */
+    int64_t number[BODIES][MOST_WAVES]; /* by place */
+    bool out_of_turn;                   /* the places of the second BODY are taken at random, and each has a unit */
+    int64_t n_out_of_turn;
+    uint32_t unit[8];
     bool over;
     uint32_t random;
 };
 
 static _Atomic unsigned n_fed;
+static int64_t n_out_of_turn;             /* waves of all seeds */
 
 static void count_fed(void *arg)
 {
@@ -53,6 +56,17 @@ static struct dfr_message *keep(const struct dfr_value *values, uint32_t n, int6
     return message;
 }
 
+/* Does no node of BODY see the waves in order? */
+static bool may_be_out_of_turn(const struct dfr_parts *parts)
+{
+    const struct df_graph *g = parts->cuts[DFR_BODY].graph;
+
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (!dfr_cut_is_given(&parts->cuts[DFR_BODY], v) && (df_kernel_in_order(&g->kernels[g->nodes[v].kernel]) || g->nodes[v].depth > 0))
+            return false;
+    return true;
+}
+
 static void open_parts(struct bench *b, const struct df_graph *g, const struct df_options *options)
 {
     uint32_t n;
@@ -64,8 +78,12 @@ static void open_parts(struct bench *b, const struct df_graph *g, const struct d
     OK(dfr_part_open(&b->parts, DFR_HEAD, &o, NULL, 0, &b->head, &error));
     OK(dfr_part_once(b->head, b->values, &n, &error));
     struct dfr_message *once = keep(b->values, n, 0);
-    for (int i = 0; i < BODIES; i++)
-        OK(dfr_part_open(&b->parts, DFR_BODY, &o, once->values, once->n_values, &b->body[i], &error));
+    for (int i = 0; i < BODIES; i++) {
+        struct df_options own = o;
+        if (i == 1 && (b->out_of_turn = may_be_out_of_turn(&b->parts)))
+            own.policy = NULL, own.unit_of_slot = b->unit;
+        OK(dfr_part_open(&b->parts, DFR_BODY, &own, once->values, once->n_values, &b->body[i], &error));
+    }
     OK(dfr_part_open(&b->parts, DFR_TAIL, &o, once->values, once->n_values, &b->tail, &error));
     dfr_message_drop(once);
 }
@@ -113,15 +131,19 @@ static int step_body(struct bench *b)
     uint32_t n;
     int status = dfr_part_poll(b->body[i], &error);
 
+    if (status == DF_OK && b->made[w] && i == 1 && b->out_of_turn)
+        dfr_part_turn(b->body[i], rig_rand(&b->random) % dfr_part_places(b->body[i]));
     if (status == DF_OK && b->made[w] && dfr_part_has_room(b->body[i])) {
         OK(dfr_part_begin(b->body[i], w, b->made[w]->values, b->made[w]->n_values, &wave, &error));
-        b->number[i][wave] = w;
+        b->number[i][wave % dfr_part_places(b->body[i])] = w;
+        b->n_out_of_turn += i == 1 && b->out_of_turn;
         dfr_message_drop(b->made[w]);
         b->made[w] = NULL;
     }
     while (status == DF_OK && (wave = dfr_part_ended(b->body[i], false)) >= 0) {
         dfr_part_values(b->body[i], wave, DFR_PLACES, b->values, &n);
-        b->result[b->number[i][wave]] = keep(b->values, n, b->number[i][wave]);
+        const int64_t number = b->number[i][wave % dfr_part_places(b->body[i])];
+        b->result[number] = keep(b->values, n, number);
         dfr_part_release(b->body[i], wave);
     }
     return status;
@@ -196,6 +218,8 @@ static void check_seed(unsigned seed)
     struct df_options o = rig_options(policies[rig_rand(random) % 4], rig_rand(random) % 4 ? DF_DEVICE_NONE : DF_DEVICE_EMU,
                                       1 + rig_rand(random) % 2);
     o.inflight = rig_rand(random) % 6;
+    for (int place = 0; place < 8; place++)
+        b->unit[place] = rig_rand(random) % 2;
     rig_random(&r, seed, 4 + rig_rand(random) % 30, 1 + rig_rand(random) % 60, streams ? waves : 0);
     rig_expect(&r, waves);
     for (uint32_t v = 0; v < r.graph->n_nodes; v++)
@@ -208,6 +232,7 @@ static void check_seed(unsigned seed)
     finish_all(b);
     if (b->n_tail != waves || !rig_same(&r, waves))
         fail_msg("seed %u: %lld of %lld waves", seed, (long long)b->n_tail, (long long)waves);
+    n_out_of_turn += b->n_out_of_turn;
     close_parts(b);
     rig_free(&r);
     free(b);
@@ -223,6 +248,7 @@ static void test_random(void **state)
     for (unsigned seed = first; seed <= last; seed++)
         check_seed(seed);
     assert_true(n_fed > last - first);
+    assert_true(n_out_of_turn > last - first);
     rig_skips = rig_accs = false;
 }
 

@@ -116,7 +116,7 @@ UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-streams check-streams-long check-formulas check-formulas-cross check-formulas-here check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit gpu-report bench bench-scale bench-filters bench-taps bench-image bench-edits bundle bundle-inner install \
-        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner bench-taps-inner bench-image-inner bench-edits-inner graphs results results-inner thesis-results thesis-results-inner map-results map-results-inner stream-results stream-results-inner stream-ranks tuning-results tuning-results-inner pictures pictures-inner \
+        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner bench-taps-inner bench-image-inner bench-edits-inner graphs results results-inner thesis-results thesis-results-inner map-results map-results-inner stream-results stream-results-inner stream-ranks stream-nodes tuning-results tuning-results-inner pictures pictures-inner \
         examples-check examples-bench examples-check-inner examples-bench-inner
 .DELETE_ON_ERROR:
 
@@ -167,6 +167,7 @@ help:
 	@echo 'make map-results  mappings of stages to unlike processors, ours beside the optimum, BSC, DPM and HeDPM; N=20 pipelines of 30 stages for each line'
 	@echo 'make stream-results  DDFCFS, DDWRR and ODDS beside the figures of Anthill: writes docs/results/streams.md'
 	@echo 'make stream-ranks   the same policies for real: four ranks over MPI whose workers wait in place of computing; about two minutes'
+	@echo 'make stream-nodes   DDWRR and ODDS in a program, on like nodes with a core and an emulated GPU; about two minutes'
 	@echo 'make pictures   every kind of picture at 5, 50, 300 and 5,000 nodes into docs/results/pictures/; SVG, and what Chromium makes of it, into'
 	@echo '                build/pictures/; a minute or two'
 	@echo 'make fuzz       libFuzzer for FUZZ_S=60 seconds on the parser, on whole programs and on the files that are read (clang); T=files runs'
@@ -582,6 +583,9 @@ stream-results-inner: all
 stream-ranks: deps
 	@$(MAKE) --no-print-directory lib
 	@tests/bench/stream_ranks.sh $(BUILDDIR) build/stream-ranks
+# DDWRR and ODDS in a program, on like nodes with a core and an emulated GPU.
+stream-nodes: all
+	@tests/bench/stream_nodes.sh $(BUILDDIR) build/stream-nodes
 # Pipelines that drift (docs/results/tuning.md): N=1000 of them, from number FIRST=1 on.
 tuning-results: deps
 	@$(MAKE) --no-print-directory tuning-results-inner

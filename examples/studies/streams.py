@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes docs/results/streams.md with streams.csv and streams.svg: streams.py BUILDDIR [FOLDER]
 
-All figures but REAL are of `dfc scale --stream-policy=all` on examples/cluster/nbia-tiles.df, in virtual time. So they are the same on every machine.
+All figures but REAL and NODES are of `dfc scale --stream-policy=all` on examples/cluster/nbia-tiles.df, in virtual time. So they are the same on every machine.
 """
 import csv
 import pathlib
@@ -21,6 +21,9 @@ PAPER_TABLE_6 = {("one", "low"): (98.16, 17.07, 6.98), ("one", "high"): (92.42, 
 REAL = (("ddfcfs", 1, 19.98, 32.0, 80.69, 81.58), ("ddfcfs", 4, 20.50, 31.2, 78.06, 81.49), ("ddfcfs", 16, 19.69, 32.5, 79.13, 82.05),
         ("ddwrr", 1, 14.81, 43.2, 46.32, 88.50), ("ddwrr", 4, 12.43, 51.4, 25.60, 92.24), ("ddwrr", 16, 15.42, 41.5, 24.73, 90.46),
         ("odds", 0, 7.82, 81.8, 0.07, 97.85))
+
+# What `make stream-nodes` printed: of 100 tiles those that are analysed again, seconds with DDWRR and the large tiles that cores did, the same with ODDS, and seconds if a rank asks as a whole.
+NODES = ((4, 1.00, 0, 1.04, 0, 1.39), (8, 1.94, 2, 1.04, 0, 1.61), (12, 3.95, 9, 1.06, 0, 1.81), (16, 9.63, 28, 6.57, 18, 2.00))
 
 
 class Runs:
@@ -127,11 +130,20 @@ def real(runs):
     return table(["policy", "requests", "time", "over one core", "simulated", "small tiles on GPUs", "simulated", "large tiles on GPUs", "simulated"], rows)
 
 
+def programs(runs):
+    rows = []
+    for again, ddwrr_s, ddwrr_n, odds_s, odds_n, whole_s in NODES:
+        result = runs("one", 2, again, 41, 1000, "--requests=2")
+        rows.append([f"{again} %", f"{ddwrr_s:.2f} s", str(ddwrr_n), f"{odds_s:.2f} s", str(odds_n), f"{ddwrr_s / odds_s:.2f}",
+                     f"{result['ddwrr']['time'] / result['odds']['time']:.2f}", f"{whole_s:.2f} s"])
+    return table(["tiles again", "DDWRR", "large on cores", "ODDS", "large on cores", "ODDS over DDWRR", "simulated", "as a whole"], rows)
+
+
 PAGE = """# Results: streams by demand
 
     make stream-results
 
-makes this page, [streams.csv](streams.csv) with all its runs, and the picture. It takes about a minute of one core. All figures but those of the ranks are in virtual time, so they are the same on every machine.
+makes this page, [streams.csv](streams.csv) with all its runs, and the picture. It takes about a minute of one core. All figures but those of the ranks and the program are in virtual time, so they are the same on every machine.
 [clusters.md](../clusters.md#streams-by-demand) says what the words mean, and what the model is. `make check T=demand` asserts the order of the policies, the direction of
 Table 6 and the bounds.
 
@@ -191,6 +203,22 @@ The order is that of the paper. Of the best of each, ODDS is {ahead:.2f} times a
 analysed again; here they are 8 of each 100. With few tiles the order is not certain: if there are 2,000, a large one takes a core a sixth of the run, so the last ones decide.
 `make check T=demand_ranks` does it with 150 tiles and short waits, and asserts that each tile is done once and that no buffer is above its bound.
 
+## Like nodes in a program
+
+    make stream-nodes
+
+A program of dfc on four ranks: rank 0 reads tiles, rank 1 says which are analysed again, and two like nodes with a core and an emulated GPU analyse them. The nodes are one
+[group fed by demand](../clusters.md#stages-on-ranks), and each core and each GPU requests waves of its own. Kernels wait as long as the paper's tiles take, times two, and both analyses of a tile are one
+item. 1,000 tiles, the median of three runs on two cores of an AMD EPYC that had other work, with Open MPI 4.1.4. *As a whole* is `--policy=gp`: a rank requests waves for core and
+GPU together, and places each job by the earliest finish.
+
+{programs}
+
+From 8 % on ODDS is ahead. DDWRR gives a node the oldest tiles, and if these are large, its core takes one, which keeps it busy for 0.57 s. At 4 % that does not happen, and they are as fast. At 16 % the GPUs
+have more to do than the cores. In the end all tiles that wait are large, so with both policies cores take some. A rank that asks as a whole is much quicker then, because its core leaves large tiles to the GPU
+even if it has nothing else to do. *Simulated* is the ratio that `dfc scale` gives with `-D nodes=2` and two requests of each worker, where small and large analyses are items of their own.
+`make check T=stages` asserts what cores and GPUs do in such a run, and `make check T=suits` compares both policies in virtual time.
+
 ## Sizes of requests over time
 
 How many items DQAA wants to be under way and queued on behalf of each worker: 14 unlike nodes, 10 % of the tiles again, as in the paper's Figure 12.
@@ -207,7 +235,8 @@ or a slow link holds up no other: `make check T=demand_simulation` compares runs
 def main():
     build, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else ROOT / "docs/results").resolve()
     runs = Runs(build / "bin/dfc")
-    parts = {"base": base_cases(runs), "ratios": ratios(runs), "table6": table_6(runs), "rates": rates(runs), "fourteen": fourteen(runs), "real": real(runs)}
+    parts = {"base": base_cases(runs), "ratios": ratios(runs), "table6": table_6(runs), "rates": rates(runs), "fourteen": fourteen(runs), "real": real(runs),
+             "programs": programs(runs)}
     parts["ahead"] = min(row[2] for row in REAL if row[0] == "ddwrr") / next(row[2] for row in REAL if row[0] == "odds")
     runs("two", 7, 10, 41, 26742, f"--plot={folder / 'streams.svg'}")
     most = max(runs.rows, key=lambda row: int(row["most_held"]))

@@ -58,6 +58,30 @@ for policy in $(long && echo ddwrr) odds; do
     timeout 150 mpirun $root --oversubscribe --bind-to none -n 3 $app --device=none : -n 1 $app --device=emu --emu-all >kinds.out 2>kinds.err || fail kinds-$policy-run "$(tail -n 3 kinds.err)"
     same kinds-$policy kinds.out kinds.one
 done
+# On like nodes with a core and a GPU each of them requests waves. However long a core has to wait, it can take few of the large tiles, 40 of which a GPU does in the same time. A rank
+# with --policy asks as a whole.
+cp "$programs/tiles.df" "$programs/wait.c" . && check compile-tiles "$DFC" tiles.df --nvcc=none --no-opencl --emu-gpu-code -w -o tiles
+printf 'feeding demand\nclassify: a\nanalyse: b c\n' >tiles.map
+./tiles --last=150 --again=10 --workers=16 --inflight=32 --device=none >tiles.one
+for policy in $(long && echo ddwrr) odds whole; do
+    app="./tiles --cluster --workers=1 --mapping=tiles.map --last=150 --again=10 --stream-policy=${policy/whole/odds}"
+    # shellcheck disable=SC2086
+    timeout 150 mpirun $root --oversubscribe --bind-to none -n 1 $app --device=none --stats=json --stats-file=tiles.json : -n 1 $app --device=none --inflight=64 \
+        : -n 2 $app --device=emu --inflight=2 $([ $policy != whole ] || echo --policy=dmda) >tiles.out 2>tiles.err || fail tiles-$policy-run "$(tail -n 3 tiles.err)"
+    same tiles-$policy tiles.out tiles.one
+    python3 - $policy <<'P' && pass tiles-$policy-workers || fail tiles-$policy-workers "$(cut -c1-600 tiles.json)"
+import json, sys
+s = json.load(open("tiles.json"))
+policies = {rank["stats"]["policy"] for rank in s["ranks"][2:]}
+jobs = {(node["name"].split("/")[-1], node["on"]): node["jobs"] for node in s["nodes"]}
+if sys.argv[1] == "whole":
+    assert policies == {"dmda"}, policies
+else:
+    assert policies == {"by-worker"}, policies
+    assert jobs["high", "gpu"] >= 11 and jobs["high", "gpu"] + jobs.get(("high", "cpu"), 0) == 15, jobs
+    assert jobs["low", "cpu"] > 0 and jobs["low", "gpu"] >= jobs["high", "gpu"], jobs # the wave of a large tile has both
+P
+done
 # Parts of a divided node are read by the next group.
 cat >parts.df <<'EOT2'
 kernel count(out p: i64[n]) stream restart cpu {{ if (df_wave(call) == 20) return DF_END; for (size_t i = 0; i < n; i++) p[i] = df_wave(call) * 7 + (int64_t)i; }};

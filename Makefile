@@ -352,6 +352,7 @@ tests: all $(patsubst unit-%,$(BUILDDIR)/tests/test_%,$(call chosen,$(patsubst $
 
 RIG_OBJ := $(call obj,$(wildcard tests/rig/*.c tests/rig/pipelines/*.c))
 $(RIG_OBJ): EXTRA = $(QUICK_CC)
+$(addprefix $(OBJ)/tests/rig/,run_rig.o steps_rig.o): EXTRA =         # what they run takes longer than their compilation
 $(UNIT_HELP): $(RIG_OBJ) $(call obj,$(wildcard tests/formula/*.c))
 	$(Q)rm -f $@ && ar rcsD $@ $^
 

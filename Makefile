@@ -237,6 +237,9 @@ FORCE:
 
 $(call obj,$(CUDA_SRC)): EXTRA = -Werror -isystem $(CUDA_HOME)/include
 $(call obj,$(PLAN_SRC)): EXTRA = $(GV_CFLAGS)
+# What only the dfc command needs, but for code of formulas and simulations, runs for microseconds: -O1 compiles it in 7 tenths of the time.
+ONCE_SRC := $(filter-out $(foreach room,cluster generate schedule,compiler/$(room)/%),$(filter compiler/%,$(DRIVER_SRC)))
+$(call obj,$(ONCE_SRC)): EXTRA = $(if $(filter release,$(BUILD)),-O1)
 ifeq ($(BUILD),fuzz)
 $(call obj,$(call src,compiler/elab)): EXTRA = -include tests/fuzz/limits.h
 endif

@@ -379,6 +379,8 @@ struct df_options {
                                          * load their data */
     int log_level;                      /* DF_LOG_… */
     const char *trace_path;             /* NULL: no trace */
+    const char *record_path;            /* the frames of live sources (@newest, @every) that became waves go to this file. NULL: nowhere */
+    const char *play_path;              /* they come from this file, and those sources are not called. NULL: they are */
     const struct dfr_trace_part *trace_part; /* of a run that is a part of one on many ranks: where its events go; runtime/trace/trace.h. NULL: nowhere */
     struct df_node_stats *node_stats;   /* df_graph_nodes() of them, zero, which the run adds to when it ends. Each job is
                                          * timed by itself then; nodes whose output is given have none. NULL: jobs are
@@ -475,6 +477,17 @@ struct df_rehearsal_stats {             /* of a rehearsal. Lateness is in real s
     double late_median_s, late_99_s, late_worst_s;
 };
 
+#define DF_MAX_LIVE 16
+
+struct df_live_stats {                  /* of a live source: @newest, @every */
+    uint32_t node;
+    uint64_t frames;                    /* that the source gave */
+    uint64_t dropped;                   /* of them, because too many waited */
+    uint64_t waves;                     /* that have ended */
+    double median_s, most_s, worst_s;   /* from the frame (@every alone: from when it was due) to the end of its wave: half of the waves, 99 % of them, and all
+                                         * took no longer */
+};
+
 #define DF_MAX_WORKERS 256
 #define DF_MAX_UNITS 32
 
@@ -492,6 +505,8 @@ struct df_stats {
                                          * counted */
     uint64_t pinned_bytes;              /* of the caller's buffers; whole pages */
     struct df_rehearsal_stats rehearsal;
+    unsigned n_live;
+    struct df_live_stats live[DF_MAX_LIVE];
     struct df_worker_stats workers[DF_MAX_WORKERS];
     struct df_memory_stats memories[DF_MAX_UNITS];
 };

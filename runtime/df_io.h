@@ -33,6 +33,10 @@ void df_files_close(struct df_files *files);
 /* Opens a file for reading. A folder is refused. */
 int df_file_open(struct df_call *call, const char *path, FILE **file);
 
+/* Waits until the descriptor can be read or has ended, for a source that reads a camera or a pipe by read(2). DF_END: the run is over, and the source returns
+ * it. That is so for sources with @newest or @every; in runs without them the wait ends with what it waits for. */
+int df_file_wait(struct df_call *call, int file);
+
 /* "u8[480, 640]" into text, which has `size` bytes. Gives `text`. */
 char *df_extents_text(char *text, size_t size, enum df_elem elem, unsigned rank, const uint64_t *extents);
 

@@ -329,7 +329,7 @@ static void print_passes(FILE *out, const struct request *r, const struct dfc_lo
 
 static bool write_result(const struct request *r, const struct dfc_loaded *loaded, const struct dfc_simulated *rows)
 {
-    struct dfc_simulate_report report = { .path = r->common.path, .graph = loaded->problem.graph->name,
+    struct dfc_simulate_report report = { .path = r->common.path, .graph = loaded->problem.graph->name, .nodes = loaded->problem.graph,
                                           .platform = &loaded->platform, .n_nodes = loaded->problem.graph->n_nodes,
                                           .gpu_times = dfc_source_word(dfc_gpu_source(&loaded->problem)),
                                           .waves = r->waves, .rows = rows, .n_rows = r->policies.n };

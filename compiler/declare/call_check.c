@@ -253,6 +253,10 @@ static bool hint_value(struct dfc_unit *u, const struct dfl_hint *hint, const st
     }
     if (!dfc_fold(u, names, hint->arg, &value))
         return false;
+    if (value.seconds) {
+        dfl_error(u->sink, hint->arg->loc, "'@%s' takes a number, and no time", hint->name.text);
+        return false;
+    }
     if (is_passes(hint) || strcmp(hint->name.text, "parts") == 0) {
         if (value.n.kind != DF_KIND_I64 || (value.known && (value.n.i < 1 || value.n.i > DF_MAX_PARTS))) {
             dfl_error(u->sink, hint->arg->loc, "'@%s' takes a number of %s, from 1 to %u", hint->name.text, hint->name.text, DF_MAX_PARTS);
@@ -297,7 +301,7 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
         for (uint32_t c = 0; c < u->classes.names.n && !hint->arg; c++)
             if ((item = dfr_array_add(&list, sizeof *item, 1)))
                 *item = dfc_index_names(&u->classes)[c];
-        if ((item = dfr_array_add(&list, sizeof *item, 8))) {
+        if ((item = dfr_array_add(&list, sizeof *item, 10))) {
             item[0] = "depth";
             item[1] = "rate";
             item[2] = "quiet";
@@ -306,12 +310,14 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
             item[5] = "passes";
             item[6] = "worker";
             item[7] = "stage";
+            item[8] = "newest";
+            item[9] = "every";
         }
         const char *close = list.n ? dfl_suggest(name, list.items, list.n) : NULL;
         if (close)
             dfl_hint(u->sink, "did you mean '@%s'?", close);
         else
-            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p), @parts(n), @passes(n), @stage(n), @worker, @quiet and @nofuse");
+            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p), @parts(n), @passes(n), @stage(n), @newest(n), @every(t), @worker, @quiet and @nofuse");
         dfr_array_free(&list);
         return false;
     }
@@ -438,6 +444,90 @@ static bool hint_stage(struct dfc_unit *u, const struct dfl_hint *hint, const st
     return true;
 }
 
+static bool is_newest(const struct dfl_hint *hint)
+{
+    return strcmp(hint->name.text, "newest") == 0;
+}
+
+static bool is_live(const struct dfl_hint *hint)
+{
+    return is_newest(hint) || strcmp(hint->name.text, "every") == 0;
+}
+
+/* Frames that wait have places of one size. */
+static bool check_fixed(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_callee *callee)
+{
+    for (unsigned i = 0; i < callee->sig.n_out; i++) {
+        const struct dfc_port *port = &callee->sig.ports[callee->sig.out_port[i]];
+        for (unsigned d = 0; d < port->rank; d++)
+            if (port->dims[d].own) {
+                dfl_error(u->sink, hint->loc, "'@newest' on '%s', whose output '%s' has other extents in each wave", callee->name, port->ast->name.text);
+                note_declared(u, callee);
+                dfl_hint(u->sink, "frames that wait have places of one size");
+                return false;
+            }
+    }
+    return true;
+}
+
+/* A stream on the CPU that depends on the clock. */
+static bool check_live(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_callee *callee)
+{
+    const char *name = hint->name.text;
+    if (callee->built_in || !(callee->kernel->traits & DFL_STREAM)) {
+        dfl_error(u->sink, hint->loc, "'@%s' on '%s', which is no stream", name, callee->name);
+        note_declared(u, callee);
+        dfl_hint(u->sink, "it is for sources that give a frame in each call until they return DF_END: 'kernel camera(out f: u8[h, w]) stream …'");
+        return false;
+    }
+    if (!((callee->code_classes | callee->cost_classes) >> DF_CLASS_CPU & 1)) {
+        dfl_error(u->sink, hint->loc, "'@%s' on '%s', which has no cpu variant", name, callee->name);
+        note_declared(u, callee);
+        dfl_hint(u->sink, "a thread of the host waits for its frames");
+        return false;
+    }
+    return !is_newest(hint) || check_fixed(u, hint, callee);
+}
+
+static bool hint_live(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_callee *callee, const struct dfc_names *names, struct dfc_hints *hints)
+{
+    struct dfc_value value;
+    if (!check_live(u, hint, callee))
+        return false;
+    if (!hint->arg) {
+        dfl_error(u->sink, hint->loc, is_newest(hint) ? "'@newest' needs a value: '@newest(2)'" : "'@every' needs a value: '@every(33ms)'");
+        return false;
+    }
+    if (!dfc_fold(u, names, hint->arg, &value))
+        return false;
+    if (is_newest(hint) && (value.n.kind != DF_KIND_I64 || value.seconds || (value.known && (value.n.i < 1 || value.n.i > DF_MAX_NEWEST)))) {
+        dfl_error(u->sink, hint->arg->loc, "'@newest' takes a number of frames, from 1 to %u", DF_MAX_NEWEST);
+        return false;
+    }
+    if (!is_newest(hint) && (value.seconds != 1 || (value.known && !(value.n.f > 0 && value.n.f < DF_LIMIT_JOB_S)))) {
+        dfl_error(u->sink, hint->arg->loc, "'@every' takes a time above 0 and below %g s", DF_LIMIT_JOB_S);
+        dfl_hint(u->sink, "units of time are s, ms, us and ns: '@every(33ms)'");
+        return false;
+    }
+    if (is_newest(hint))
+        hints->live.newest = value.known ? (uint32_t)value.n.i : 0;
+    else
+        hints->live.every_s = value.known ? value.n.f : 0;
+    return true;
+}
+
+/* Nodes of live sources are the host's. */
+static bool check_live_class(struct dfc_unit *u, const struct dfl_hint *live, const struct dfl_hint *class, struct dfc_hints *hints)
+{
+    if (!live || hints->cls == -1 || hints->cls == DF_CLASS_CPU) {
+        hints->cls = live ? DF_CLASS_CPU : hints->cls;
+        return true;
+    }
+    dfl_error(u->sink, class->loc, "'@%s' beside '@%s'", class->name.text, live->name.text);
+    dfl_hint(u->sink, "a thread of the host waits for its frames, so it is '@cpu'");
+    return false;
+}
+
 static bool hint_parts(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_callee *callee,
                        const struct dfc_names *names, struct dfc_hints *hints)
 {
@@ -528,7 +618,7 @@ bool dfc_call_is_apart(const struct dfl_stmt *stmt)
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *scope, struct dfc_hints *hints)
 {
-    const struct dfl_hint *given[9] = { NULL };         /* class, depth, rate, quiet, nofuse, parts, passes, worker, stage */
+    const struct dfl_hint *given[11] = { NULL };        /* class, depth, rate, quiet, nofuse, parts, passes, worker, stage, newest, every */
     struct dfc_names names = *scope;
     bool ok = true;
     names.use = DFC_USE_HINT;
@@ -536,7 +626,7 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
     for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next) {
         unsigned which = strcmp(hint->name.text, "depth") == 0 ? 1 : strcmp(hint->name.text, "rate") == 0 ? 2
                        : is_quiet(hint) ? 3 : is_nofuse(hint) ? 4 : strcmp(hint->name.text, "parts") == 0 ? 5 : is_passes(hint) ? 6
-                       : is_worker(hint) ? 7 : is_stage(hint) ? 8 : 0;
+                       : is_worker(hint) ? 7 : is_stage(hint) ? 8 : is_newest(hint) ? 9 : is_live(hint) ? 10 : 0;
         if (callee->graph && which != 3 && which != 8) {
             dfl_error(u->sink, hint->loc, "'%s' is a graph: hints belong to the nodes inside it", callee->name);
             return false;
@@ -547,6 +637,7 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
             : which == 6 ? hint_passes(u, hint, callee, &names, hints)
             : which == 7 ? hint_worker(u, hint, callee, hints)
             : which == 8 ? hint_stage(u, hint, callee, scope, hints)
+            : which >= 9 ? hint_live(u, hint, callee, &names, hints)
             : which      ? hint_value(u, hint, &names, hints)
                          : hint_class(u, hint, callee, hints);
         if (given[which] && ok) {
@@ -557,7 +648,7 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
         }
         given[which] = hint;
     }
-    return ok && check_passes(u, hints);
+    return ok && check_passes(u, hints) && check_live_class(u, given[9] ? given[9] : given[10], given[0], hints);
 }
 
 /* ---- the call ---- */

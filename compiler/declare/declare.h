@@ -81,6 +81,7 @@ struct dfc_hints {
     struct dfl_loc passes_loc;
     const struct dfl_hint *worker;      /* NULL: none */
     uint32_t stage;                     /* as df_node.stage: @stage(n) is n + 1; 0: none */
+    struct df_live live;                /* all 0: neither @newest nor @every */
 };
 /* Reads a call's hints. One whose value depends on something unknown keeps its default. */
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,

@@ -527,6 +527,7 @@ static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solv
         .depth = hints.depth,
         .rate = hints.rate,
         .worker = hints.worker != NULL,
+        .live = hints.live,
         .exact = exact_extents(u, &callee->sig, solved),
     };
     if (!desc.exact)

@@ -58,6 +58,8 @@ static uint64_t hash_node(uint64_t hash, const struct df_graph *g, uint32_t v, c
     hash = hash_number(hash_text(hash, name), node->work);
     hash = hash_number(hash_number(hash, (uint64_t)node->hint_class), node->flags);
     hash = hash_number(hash_number(hash, node->depth), node->stage);
+    if (node->live)
+        hash = dfr_hash(hash, df_node_live(g, v), sizeof(struct df_live));
     for (uint32_t i = 0; i < df_node_n_in(g, v); i++)
         hash = hash_number(hash, g->in_value[node->first_in + i]);
     for (uint32_t y = node->first_out; y < node->first_out + df_node_n_out(g, v); y++)

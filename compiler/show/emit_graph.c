@@ -306,6 +306,10 @@ static void emit_node(FILE *out, const struct df_graph *g, uint32_t id)
     fputs(v->flags & DF_NODE_WORKER ? " @worker" : "", out);
     if (v->stage)
         fprintf(out, " @stage(%u)", (unsigned)v->stage - 1);
+    if (v->live && df_node_live(g, id)->newest)
+        fprintf(out, " @newest(%u)", (unsigned)df_node_live(g, id)->newest);
+    if (v->live && df_node_live(g, id)->every_s > 0)
+        fprintf(out, " @every(%gs)", df_node_live(g, id)->every_s);
     fputs(v->flags & DF_NODE_FINAL ? " final" : v->flags & DF_NODE_ONCE ? " once" : "", out);
     fputs(v->flags & DF_NODE_INSERTED ? " inserted" : "", out);
     fputc('\n', out);

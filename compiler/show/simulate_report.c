@@ -9,6 +9,7 @@
 #include "runtime/base/message.h"
 #include "runtime/base/report_table.h"
 #include "runtime/base/text.h"
+#include "runtime/program/node_report.h"
 
 static uint32_t copies_of(const struct dfr_simulation *s)
 {
@@ -62,6 +63,7 @@ void dfc_simulate_json(const struct dfc_simulate_report *r, FILE *out)
         if (r->rows[i].load_bound_s > 0)
             fprintf(out, ", \"load_s\": %.9g, \"least_load_s\": %.9g, \"load_bound_s\": %.9g, \"joint_waves\": %u",
                     r->rows[i].load_s, r->rows[i].least_load_s, r->rows[i].load_bound_s, (unsigned)r->rows[i].n_joint);
+        dfr_report_live(r->nodes, s->live, s->n_live, DFR_FORM_JSON, out);
         write_json_units(out, r->platform, s);
         fputs(i + 1 < r->n_rows ? ",\n" : "\n", out);
     }
@@ -146,5 +148,10 @@ bool dfc_simulate_text(const struct dfc_simulate_report *r, FILE *out)
     for (unsigned i = 0; i < r->n_rows; i++)
         if (r->rows[i].least_load_s > 0 && r->rows[i].load_bound_s > 0)
             write_load(&r->rows[i], out);
+    for (unsigned i = 0; i < r->n_rows; i++)
+        if (r->rows[i].simulation.n_live > 0) {
+            fprintf(out, "\n%s:", r->rows[i].policy);
+            dfr_report_live(r->nodes, r->rows[i].simulation.live, r->rows[i].simulation.n_live, DFR_FORM_TEXT, out);
+        }
     return good;
 }

@@ -25,6 +25,7 @@ struct dfc_simulated {                  /* the figures of one policy */
 
 struct dfc_simulate_report {
     const char *path, *graph;           /* the file, and the graph's name */
+    const struct df_graph *nodes;       /* the graph itself */
     const struct df_platform *platform;
     uint32_t n_nodes, waves;
     const char *gpu_times;              /* the least certain source of the times on GPUs; "": there are none (shared.h) */

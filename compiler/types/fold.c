@@ -208,7 +208,7 @@ static bool fold_quantity(struct dfc_unit *u, const struct dfc_names *names, con
         static const char *const dynamic[] = { "dynamic" };
         if (names->use == DFC_USE_PARAM && dfl_suggest(e->s, dynamic, 1))
             dfl_hint(u->sink, "did you mean 'dynamic'?");
-        else if (names->use == DFC_USE_COST)
+        else if (names->use == DFC_USE_COST || names->use == DFC_USE_HINT)
             dfl_hint(u->sink, "units of time are s, ms, us and ns");
         else
             dfc_hint_name(u, e->s, dfc_unit_names, dfc_unit_n_names);
@@ -216,7 +216,7 @@ static bool fold_quantity(struct dfc_unit *u, const struct dfc_names *names, con
     }
     double f = e->is_int ? (double)e->i : e->f;
     if (kind == DFC_UNIT_TIME) {
-        if (names->use != DFC_USE_COST) {
+        if (names->use != DFC_USE_COST && names->use != DFC_USE_HINT) {
             dfl_error(u->sink, e->loc, "a time cannot be used in %s", dfc_use_words(names->use));
             return false;
         }

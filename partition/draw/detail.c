@@ -97,6 +97,10 @@ static void put_times(const struct dfp_model *model, uint32_t node, FILE *out)
         dfp_label_text(out, df_graph_string(g, g->class_names[hint]));
     }
     fputs(g->nodes[node].flags & DF_NODE_WORKER ? " @worker" : "", out);
+    if (g->nodes[node].live && df_node_live(g, node)->newest)
+        fprintf(out, " @newest(%u)", (unsigned)df_node_live(g, node)->newest);
+    if (g->nodes[node].live && df_node_live(g, node)->every_s > 0)
+        fprintf(out, " @every(%gs)", df_node_live(g, node)->every_s);
     if (g->nodes[node].stage)
         fprintf(out, " @stage(%u)", (unsigned)g->nodes[node].stage - 1);
 }

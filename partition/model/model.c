@@ -55,6 +55,9 @@ static bool job_fits(const struct dfp_model *model, uint32_t node, uint32_t unit
 static double class_time_s(const struct dfp_model *model, uint32_t node, uint32_t cls)
 {
     const struct df_times *times = model->problem->times;
+    const struct df_live *live = df_node_live(model->problem->graph, node);
+    if (live && live->newest && cls < times->n_classes)
+        return 0;                       /* a thread of its own calls the kernel; its jobs wait for frames */
     return cls < times->n_classes
                ? times->time_s[(size_t)cls * times->n_works + model->problem->graph->nodes[node].work]
                : NAN;

@@ -9,6 +9,7 @@
 #include "runtime/base/message.h"
 #include "runtime/base/text.h"
 #include "runtime/engine/gang.h"
+#include "runtime/engine/live.h"
 #include "runtime/engine/log.h"
 
 /* ---- stopping ---- */
@@ -34,6 +35,7 @@ void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
         dfr_wake_all(&run->threads.wakes[u]);
     if (run->threads.gang)
         dfr_gang_wake(run->threads.gang);
+    dfr_live_wake(run);
     dfr_engine_tell_feeder(run);
 }
 

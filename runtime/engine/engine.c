@@ -13,6 +13,7 @@
 #include "runtime/engine/ending.h"
 #include "runtime/engine/firing.h"
 #include "runtime/engine/gang.h"
+#include "runtime/engine/live.h"
 #include "runtime/engine/ports.h"
 #include "runtime/engine/tokens.h"
 
@@ -232,6 +233,8 @@ static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
     int64_t wave = run->firing.slots[slot].wave, next = dfr_skips_next(&run->skips, wave, run->inflight);
 
     dfr_buffers_find_unwritten(run, 0, slot, wave);
+    if (run->live)
+        dfr_live_wave_ended(run, slot);
     /* seq_cst, as in end_stream(): if the last wave ends while the limit is lowered, the later of both sees the other's
      * write. Rounds between passes that do not begin count, too */
     atomic_fetch_add_explicit(&run->firing.waves_done, run->skips.passes ? (next - wave) / run->inflight : 1,

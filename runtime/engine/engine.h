@@ -64,6 +64,7 @@
 #include "memmgr/cache.h"
 #include "memmgr/space.h"
 #include "runtime/extents/extents.h"
+#include "runtime/policy/frames.h"
 #include "runtime/policy/policy.h"
 #include "runtime/policy/resources.h"
 #include "runtime/skips/skips.h"
@@ -183,6 +184,7 @@ struct dfr_gang;
 struct dfr_gpu;
 struct dfr_list;
 struct dfr_inspect;
+struct dfr_live;
 
 /* The components of a run. runtime/start/ fills each of them before the first job. After that they are read-only, unless a
  * member says otherwise. */
@@ -391,6 +393,7 @@ struct df_run {
     struct dfr_run_outcome outcome;
     struct dfr_run_watch watch;
     struct dfr_pass_memory *passes;     /* tokens that come again (start/passes.h); NULL: none do */
+    struct dfr_live *live;              /* sources with @newest or @every (live.h); NULL: there are none */
     struct dfr_rehearsal *rehearsal;    /* of start/run_rehearse.c; NULL: the run is not rehearsed */
 };
 

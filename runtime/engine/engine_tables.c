@@ -246,6 +246,9 @@ int dfr_engine_codes(struct df_run *run, struct df_error *error)
                                                       : dfr_wave_function(run, g->functions[g->works[k].kernel].cpu),
                                            .dims = (const size_t *)(g->dims + g->works[k].first_dim),
                                            .scalars = run->memory.scalars + g->works[k].first_scalar };
+    for (uint32_t i = 0; run->live && i < run->firing.n_streams; i++)
+        if (g->nodes[run->firing.streams[i]].live)
+            run->firing.codes[g->nodes[run->firing.streams[i]].work].cpu = dfr_call_or_leave_out;
     run->firing.codes[g->n_works] = (struct dfr_code){ .cpu = given };
     return DF_OK;
 }

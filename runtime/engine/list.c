@@ -7,6 +7,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/engine/ending.h"
+#include "runtime/engine/live.h"
 #include "runtime/engine/ports.h"
 #include "runtime/engine/steal.h"
 #include "runtime/engine/tokens.h"
@@ -255,6 +256,8 @@ static void run_waves(struct df_run *run, struct dfr_worker *w, const struct dfr
             dfr_tokens_begin(run, 0, wave);
         if (!run_jobs(run, w, list->nodes + list->n_once, list->n_wave, 0))
             break;
+        if (run->live)
+            dfr_live_wave_ended(run, 0);
         atomic_store_explicit(&run->firing.waves_done, dfr_skips_next(&run->skips, wave, 1), memory_order_relaxed);
     }
     if (list->n_wave == 0)

@@ -11,6 +11,7 @@
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/call.h"
 #include "runtime/engine/ending.h"
+#include "runtime/engine/live.h"
 #include "runtime/engine/tokens.h"
 
 /* Takes host memory for output y. false: the run has failed. A view of an empty token that has no memory gets none: its job
@@ -138,6 +139,8 @@ static int call_variant(struct df_call *call, void *stream, const size_t *dims, 
         copied[1] = ports[1];
         ports = copied;
     }
+    if (run->live && run->graph->nodes[node].live)
+        return dfr_live_job(call, variant, dims, ports, scalars);
     return run->extents ? dfr_call_bounded(call, variant, passed, stream, dims, ports, scalars)
                         : variant(call, stream, dims, ports, scalars);
 }

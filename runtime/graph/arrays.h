@@ -34,6 +34,7 @@
     X(parts, struct df_part_rows, n_parts, 1, true)               \
     X(port_rows, uint64_t, n_port_rows, 1, true)                  \
     X(nodes, struct df_node, n_nodes, 1, true)                    \
+    X(live, struct df_live, n_live, 1, true)                      \
     X(in_value, uint32_t, n_in_values, 1, true)                   \
     X(values, struct df_value, n_values, 1, true)                 \
     X(readers, struct df_reader, n_readers, 1, true)

@@ -66,6 +66,7 @@ struct df_node_desc {
     double rate;                        /* 0: none given, it follows from the inputs (rates.c) */
     bool worker;                        /* @worker */
     uint32_t stage;                     /* as df_node.stage */
+    struct df_live live;                /* all 0: it is no live source */
     const char *file;
     uint32_t line, col;
     const char *const *value_names;     /* by out slot; an entry may be NULL; NULL: no names */

@@ -10,6 +10,7 @@
 #include "runtime/base/error.h"
 #include "runtime/graph/expr.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/platform.h"
 
 #define ALL_NODE_FLAGS (DF_NODE_ONCE | DF_NODE_INSERTED | DF_NODE_ZERO_COST | DF_NODE_FINAL | DF_NODE_RATED | DF_NODE_WORKER)
 
@@ -257,6 +258,8 @@ static bool check_node(const struct df_graph *g, uint32_t v, uint64_t in, uint64
     REQUIRE(!(node->flags & DF_NODE_INSERTED) || (kernel->flags & DF_KERNEL_COPY), "node %u: inserted, but no copy",
             (unsigned)v);
     REQUIRE(node->stage <= DF_MAX_STAGES, "node %u: no such stage", (unsigned)v);
+    REQUIRE(!node->live || (node->live <= g->n_live && kernel->traits & DF_STREAM && node->hint_class == DF_CLASS_CPU), "node %u: no live source",
+            (unsigned)v);
     unsigned n_costs = 0;
     bool zero = true;
     for (uint32_t c = 0; c < g->n_classes; c++) {
@@ -264,7 +267,7 @@ static bool check_node(const struct df_graph *g, uint32_t v, uint64_t in, uint64
         n_costs += !isnan(cost_s);
         zero &= isnan(cost_s) || cost_s <= 0;
     }
-    REQUIRE(((node->flags & DF_NODE_ZERO_COST) != 0) == (zero && n_costs), "node %u: wrong about costing nothing",
+    REQUIRE(((node->flags & DF_NODE_ZERO_COST) != 0) == (zero && n_costs && !node->live), "node %u: wrong about costing nothing",
             (unsigned)v);
     return true;
 }
@@ -272,6 +275,10 @@ static bool check_node(const struct df_graph *g, uint32_t v, uint64_t in, uint64
 static bool check_nodes(const struct df_graph *g, struct df_error *error)
 {
     uint64_t in = 0, out = 0;
+    REQUIRE(g->n_live <= DF_MAX_LIVE, "%u live sources", (unsigned)g->n_live);
+    for (uint32_t i = 0; i < g->n_live; i++)
+        REQUIRE(g->live[i].newest <= DF_MAX_NEWEST && g->live[i].every_s >= 0 && g->live[i].every_s < DF_LIMIT_JOB_S, "live source %u: no such number or time",
+                (unsigned)i);
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         if (!check_node(g, v, in, out, error))
             return false;

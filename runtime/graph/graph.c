@@ -272,6 +272,14 @@ size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_
     return dfr_call_name(g, n, n->n_indices ? g->indices + n->first_index : NULL, buffer, size);
 }
 
+uint32_t df_graph_live(const struct df_graph *g)
+{
+    for (uint32_t v = 0; g->n_live > 0 && v < g->n_nodes; v++)
+        if (g->nodes[v].live)
+            return v;
+    return DF_NONE;
+}
+
 bool df_graph_has_streams(const struct df_graph *g)
 {
     for (uint32_t v = 0; v < g->n_nodes; v++)

@@ -29,6 +29,7 @@
 
 #define DF_NONE UINT32_MAX
 #define DF_MAX_STAGES 256u                   /* numbers of @stage are below it */
+#define DF_MAX_NEWEST 4096u                  /* frames of a live source that wait */
 #define DF_MAX_RESOURCES 64u                 /* of a program: bits of df_kernel.uses */
 #define DF_MAX_RESOURCE 65535u               /* jobs that may use one at a time */
 #define DF_TMP_ALIGN 256                     /* a tmp port takes a multiple of this */
@@ -133,6 +134,14 @@ struct df_node {
     uint32_t file, line, col;                /* place of the call */
     uint32_t part;                           /* into parts; DF_NONE: its kernel is not divided */
     uint32_t stage;                          /* n + 1: the call in graph main says @stage(n); 0: it says none */
+    uint32_t live;                           /* 1 + its place in df_graph.live; 0: it is no live source */
+};
+
+/* A source whose frames depend on the clock. */
+struct df_live {
+    double every_s;                          /* @every: frame k does not come before k times this; 0: it comes when it comes */
+    uint32_t newest;                         /* @newest: so many frames wait at most, and the oldest is dropped; 0: none is */
+    uint32_t pad;
 };
 
 /* The rows that a node makes, if its kernel can be divided. An undivided node has all of them. */
@@ -203,7 +212,7 @@ struct df_graph {
     uint32_t n_kernels, n_kports, n_dim_names, n_kscalars, n_works, n_nodes, n_values, n_in_values, n_readers;
     uint32_t n_scopes, n_indices, n_scalars, n_node_scalars, n_code, n_args, n_params, n_dims, n_wports;
     uint32_t n_string_bytes, n_extents;
-    uint32_t n_parts, n_port_rows, n_resources;
+    uint32_t n_parts, n_port_rows, n_resources, n_live;
     const struct df_kernel *kernels;
     const struct df_resource *resources;
     const struct df_kport *kports;
@@ -218,6 +227,7 @@ struct df_graph {
     const struct df_scalar_value *scalars;
     const uint64_t *code;
     const struct df_node *nodes;
+    const struct df_live *live;
     const uint32_t *in_value;
     const struct df_value *values;
     const struct df_reader *readers;
@@ -277,6 +287,10 @@ static inline uint64_t df_node_tmp_bytes(const struct df_graph *g, uint32_t v, e
 /* The resources that jobs of the node use, a bit each. */
 static inline uint64_t df_node_uses(const struct df_graph *g, uint32_t v) { return g->kernels[g->nodes[v].kernel].uses; }
 
+/* What makes the node a live source; NULL: it is none. */
+static inline const struct df_live *df_node_live(const struct df_graph *g, uint32_t v) { return g->nodes[v].live ? &g->live[g->nodes[v].live - 1] : NULL; }
+/* The first live source; DF_NONE: there is none. */
+uint32_t df_graph_live(const struct df_graph *g);
 /* Returns true if a stream determines the number of waves. */
 bool df_graph_has_streams(const struct df_graph *g);
 /* Returns true if jobs of some work take several threads. */

@@ -12,7 +12,7 @@
 #include "runtime/graph/arrays.h"
 #include "runtime/base/error.h"
 
-#define VERSION 15
+#define VERSION 16
 #define BYTE_ORDER_MARK 0x01020304u
 #define ALIGN 64
 

@@ -303,6 +303,11 @@ int dfr_builder_copy_work(struct df_builder *b, uint64_t bytes, uint32_t *work, 
 
 /* ---- nodes ---- */
 
+static bool is_live(const struct df_node_desc *desc)
+{
+    return desc->live.newest > 0 || desc->live.every_s > 0;
+}
+
 static int check_node(const struct df_builder *b, const struct df_node_desc *desc, struct df_error *error)
 {
     if (desc->kernel >= dfr_b_count(b, DFR_A_kernels))
@@ -323,6 +328,10 @@ static int check_node(const struct df_builder *b, const struct df_node_desc *des
     if (desc->hint_class < -1 || desc->hint_class >= (int)n_classes)
         return dfr_error(error, DF_E_ARGUMENT, "node of '%s': its hint names class %d, which does not exist", name,
                          desc->hint_class);
+    if (is_live(desc) && (desc->hint_class != DF_CLASS_CPU || !(k->traits & DF_STREAM) || desc->live.newest > DF_MAX_NEWEST || !(desc->live.every_s >= 0 && desc->live.every_s < DF_LIMIT_JOB_S)))
+        return dfr_error(error, DF_E_ARGUMENT, "node of '%s': a live source is a stream on the CPU, of which at most %u frames wait", name, DF_MAX_NEWEST);
+    if (is_live(desc) && dfr_b_count(b, DFR_A_live) == DF_MAX_LIVE)
+        return dfr_error(error, DF_E_ARGUMENT, "node of '%s': a graph has at most %u sources with @newest or @every", name, DF_MAX_LIVE);
     if (!(desc->rate >= 0) || isinf((float)desc->rate) || (desc->rate > 0 && (float)desc->rate <= 0)) /* a float is kept */
         return dfr_error(error, DF_E_ARGUMENT, "node of '%s': its rate of %g is not possible", name, desc->rate);
     for (unsigned i = 0; i < k->n_scalars; i++) {
@@ -338,10 +347,12 @@ static int check_node(const struct df_builder *b, const struct df_node_desc *des
     return DF_OK;
 }
 
-/* Is there a cost for at least one class, and is every cost 0? */
+/* Is there a cost for at least one class, and is every cost 0? A live source takes a worker nevertheless, which waits for its frames. */
 static bool is_zero_cost(const struct df_node_desc *desc)
 {
     unsigned n = 0;
+    if (is_live(desc))
+        return false;
     for (unsigned c = 0; desc->cost_s && c < desc->n_cost; c++) {
         if (desc->cost_s[c] > 0)
             return false;
@@ -421,7 +432,8 @@ int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *given,
         memory = sources[i].name != DF_NONE;
     }
     struct df_node *item = memory ? dfr_builder_add(b, DFR_A_nodes, 1) : NULL;
-    if (!item) {
+    struct df_live *live = item && is_live(desc) ? dfr_builder_add(b, DFR_A_live, 1) : NULL;
+    if (!item || (is_live(desc) && !live)) {
         b->inputs.n = first_in;
         b->sources.n = first_out;
         return dfr_error_memory(error);
@@ -434,8 +446,10 @@ int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *given,
         .hint_class = (int8_t)desc->hint_class, .flags = (uint8_t)((is_zero_cost(desc) ? DF_NODE_ZERO_COST : 0) | (desc->rate > 0 ? DF_NODE_RATED : 0) |
                            (desc->worker ? DF_NODE_WORKER : 0)),
         .depth = desc->depth, .rate = (float)desc->rate, .file = file, .line = desc->line,
-        .col = desc->col, .part = part, .stage = desc->stage,
+        .col = desc->col, .part = part, .stage = desc->stage, .live = live ? dfr_b_count(b, DFR_A_live) : 0,
     };
+    if (live)
+        *live = desc->live;
     *node = id;
     return DF_OK;
 }

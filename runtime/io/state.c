@@ -12,6 +12,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/live.h"
 #include "runtime/base/process_lock.h"
 
 struct dfr_state {
@@ -151,6 +152,8 @@ void df_expect_waves(struct df_call *call, int64_t waves)
 {
     _Atomic int64_t *expected = &call->run->states.expected_waves;
     int64_t before = atomic_load(expected);
+    if (dfr_live_drops(call))           /* of its frames, not all make a wave */
+        return;
     while (waves > 0 && (before == 0 || waves < before) && !atomic_compare_exchange_weak(expected, &before, waves))
         ;
 }

@@ -17,7 +17,7 @@
 /* ---- options ---- */
 
 const struct dfr_options dfr_program_options[] = {
-    { dfr_options_run, 0 }, { dfr_options_device, 0 }, { dfr_options_resume, 0 }, { dfr_options_cluster, 0 }, { dfr_options_inspect, 0 }, { 0 }
+    { dfr_options_run, 0 }, { dfr_options_device, 0 }, { dfr_options_resume, 0 }, { dfr_options_cluster, 0 }, { dfr_options_inspect, 0 }, { dfr_options_live, 0 }, { 0 }
 };
 
 const char *dfr_option_name(size_t i)
@@ -202,6 +202,8 @@ static int parse_all(struct parser *p)
         rc = dfr_resume_together(p->line, p->error);
     if (rc == DF_OK)
         rc = dfr_cluster_together(g, p->line, p->error);
+    if (rc == DF_OK)
+        rc = dfr_live_together(g, p->line, p->error);
     if (rc == DF_OK)
         rc = dfr_replay_together(p->line, p->error);
     if (rc != DF_OK)

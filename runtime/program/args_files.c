@@ -19,7 +19,7 @@ struct named {
 
 static int check_options(const struct named *to, const struct named *others, size_t n, const struct dfr_command_line *line, struct df_error *error)
 {
-    const struct named read[] = { { "platform", line->platform_path }, { "mapping", line->stages.path } };
+    const struct named read[] = { { "platform", line->platform_path }, { "mapping", line->stages.path }, { "play", line->options.play_path } };
     if (dfr_output_is(to->path, "/proc/self/exe"))
         return dfr_error(error, DF_E_ARGUMENT, "--%s=%s: it would replace this program", to->option, to->path);
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
@@ -83,7 +83,7 @@ static int check_dumps(const struct df_graph *g, const struct dfr_command_line *
 int dfr_outputs_together(const struct df_graph *g, const struct dfr_command_line *line, struct df_error *error)
 {
     const struct named written[] = { { "trace", line->options.trace_path }, { "stats-file", line->stats_path }, { "bad-files", line->bad_files_path },
-                                     { "journal", line->resume.journal },   { "out", line->resume.chunk } };
+                                     { "journal", line->resume.journal },   { "out", line->resume.chunk }, { "record", line->options.record_path } };
     int status = DF_OK;
     for (size_t i = 0; i < sizeof written / sizeof *written && status == DF_OK; i++) {
         if (!written[i].path)

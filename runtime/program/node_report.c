@@ -146,3 +146,25 @@ void dfr_report_sinks(const struct df_graph *graph, const struct df_node_skips *
     dfr_report_table_end(&table);
     fputs(form == DFR_FORM_TEXT ? "" : "]", out);
 }
+
+void dfr_report_live(const struct df_graph *g, const struct df_live_stats *live, unsigned n, enum dfr_form form, FILE *out)
+{
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("live source", "name", TEXT), DFR_COLUMN("frames", "frames", COUNT, .width = 10), DFR_COLUMN("dropped", "dropped", COUNT, .width = 10),
+        DFR_COLUMN("waves", "waves", COUNT, .width = 10), DFR_COLUMN("latency 50 %", "latency_p50_s", SECONDS, .width = 12),
+        DFR_COLUMN("99 %", "latency_p99_s", SECONDS, .width = 10), DFR_COLUMN("worst", "latency_worst_s", SECONDS, .width = 10),
+    };
+    struct dfr_report_table table = { .inline_rows = true };
+    char name[256];
+    if (n == 0)
+        return;
+    fputs(form == DFR_FORM_TEXT ? "\n" : ", \"live\": [", out);
+    dfr_report_table_begin(&table, out, form, DFR_COLUMNS(columns));
+    for (unsigned i = 0; i < n; i++) {
+        df_node_name(g, live[i].node, name, sizeof name);
+        dfr_report_table_row(&table, (const struct dfr_cell[]){ DFR_STR(name), DFR_NUM(live[i].frames), DFR_NUM(live[i].dropped), DFR_NUM(live[i].waves),
+                                                                DFR_NUM(live[i].median_s), DFR_NUM(live[i].most_s), DFR_NUM(live[i].worst_s) });
+    }
+    dfr_report_table_end(&table);
+    fputs(form == DFR_FORM_TEXT ? "" : "]", out);
+}

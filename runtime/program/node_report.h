@@ -15,4 +15,8 @@ void dfr_report_nodes(const struct df_graph *graph, const struct df_node_stats *
  * node, as df_options.node_skips. Nothing is printed if no kernel was left out. Json: a member with a comma before it. */
 void dfr_report_sinks(const struct df_graph *graph, const struct df_node_skips *skips, uint64_t waves, enum dfr_form form, FILE *out);
 
+/* A row for each live source of a run or a simulation: its frames, and the latencies of waves. Json: a member with a comma before it. Nothing is printed if
+ * there are none. */
+void dfr_report_live(const struct df_graph *graph, const struct df_live_stats *live, unsigned n, enum dfr_form form, FILE *out);
+
 #endif

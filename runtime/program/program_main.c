@@ -458,7 +458,8 @@ int df_main(int argc, char **argv, const struct df_program *program)
     image.graph->identity = program->identity;
     int parsed = dfr_args_parse(image.graph, program->params, argc, argv, &line, &error);
     line.resume.command = line.resume_command = dfr_command_line_text(argc, argv, "--resume");
-    line.journal_command = dfr_command_line_text(argc, argv, "--journal");
+    if (df_graph_live(image.graph) == DF_NONE)
+        line.journal_command = dfr_command_line_text(argc, argv, "--journal");
     if (parsed != DF_OK) {
         say_error(&error);
         status = parsed == DF_E_ARGUMENT ? 2 : 1;

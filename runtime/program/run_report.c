@@ -118,6 +118,7 @@ void dfr_report_text(const struct df_stats *s, const struct df_graph *graph, con
         fputc('\n', out);
         put_memories(s, CACHES, DFR_FORM_TEXT, out);
     }
+    dfr_report_live(graph, s->live, s->n_live, DFR_FORM_TEXT, out);
     if (skips)
         dfr_report_sinks(graph, skips, s->waves, DFR_FORM_TEXT, out);
     if (nodes)
@@ -156,6 +157,7 @@ void dfr_report_object(const struct df_stats *s, const struct df_graph *graph, c
     fputs("], \"memories\": [", out);
     put_memories(s, MEMORIES | CACHES, DFR_FORM_JSON, out);
     fputc(']', out);
+    dfr_report_live(graph, s->live, s->n_live, DFR_FORM_JSON, out);
     if (skips)
         dfr_report_sinks(graph, skips, s->waves, DFR_FORM_JSON, out);
     if (nodes)

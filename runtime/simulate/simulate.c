@@ -117,7 +117,7 @@ static void begin_job(struct sim *s, uint32_t unit, uint32_t slot, uint32_t node
     struct sim_need need = need_of_job(s, unit, node, time_s);
     struct dfr_event end = { .time_s = s->now_s + time_s, .order = sim_order(s, slot, node), .slot = slot,
                              .arrives = DF_NONE };
-    if (need.memory.bytes_per_s > 0 || need.memory.sensitivity > 0 || need.computes > 0)
+    if (!sim_frames(s, node) && (need.memory.bytes_per_s > 0 || need.memory.sensitivity > 0 || need.computes > 0))
         sim_share_begin(s, time_s, &need, &end);
     else
         dfr_event_add(&s->events, end);
@@ -133,6 +133,8 @@ static void start(struct sim *s, uint32_t w)
             continue;
         double time_s = s->true_s[(size_t)worker->unit * s->graph->n_works + s->graph->nodes[node].work] *
                         sim_rate(s, node);
+        if (sim_frames(s, node))
+            time_s = dfr_frames_job_s(sim_frames(s, node), slot, s->wave[slot], s->now_s);
         worker->running = true;
         worker->began_s = s->now_s;
         job->state = SIM_RUNNING;
@@ -400,6 +402,17 @@ static void narrow_windows(struct sim *s)
         }
 }
 
+static int make_frames(struct sim *s, struct df_error *error)
+{
+    int status = DF_OK;
+    if (s->graph->n_live > 0 && s->n_passes > 1)
+        return dfr_error(error, DF_E_REFUSED, "the waves go by %u times, and a source with @newest or @every gives each frame once: --passes=1", (unsigned)s->n_passes);
+    for (uint32_t v = 0; s->graph->n_live > 0 && v < s->graph->n_nodes && status == DF_OK; v++)
+        if (sim_frames(s, v))
+            status = dfr_frames_create(sim_frames(s, v), s->graph, v, s->inflight, s->true_s[s->graph->nodes[v].work] * sim_rate(s, v), error);
+    return status;
+}
+
 static int make(struct sim *s, struct df_error *error)
 {
     int status = check_options(s, error);
@@ -407,6 +420,8 @@ static int make(struct sim *s, struct df_error *error)
         status = sim_machine_create(s, error);
     if (status == DF_OK)
         status = sim_fire_create(s, error);
+    if (status == DF_OK)
+        status = make_frames(s, error);
     if (status == DF_OK && sim_share_create(s) != DF_OK)
         status = dfr_error_memory(error);
     if (status != DF_OK)
@@ -431,6 +446,8 @@ static void unmake(struct sim *s)
     free(s->pass_of);
     free(s->time_s);
     free(s->true_s);
+    for (uint32_t i = 0; i < s->graph->n_live; i++)
+        dfr_frames_destroy(&s->frames[i]);
     free(s->taken);
     free(s->place);
     free(s->urgent);
@@ -487,6 +504,9 @@ int dfr_simulate(const struct df_graph *graph, const struct df_platform *platfor
             result->jobs[u] = s->workers[s->first_worker[u]].flight.jobs;
         for (uint32_t u = 1; u < s->n_units; u++)
             result->peak_bytes[u] = s->rooms[u] ? s->rooms[u]->most : 0;
+        result->n_live = graph->n_live;
+        for (uint32_t i = 0; i < graph->n_live; i++)
+            dfr_frames_stats(&s->frames[i], &result->live[i]);
         status = check_done(s, error);
     }
     unmake(s);

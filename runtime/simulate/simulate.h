@@ -11,6 +11,8 @@
  *           reads must have come back to the host.
  * Jobs:     Nodes of zero cost take no worker; sources of zero cost have ended before time 0. Ties go by the order of
  *           nodes.
+ * Frames:   A job of a live source takes a worker until its frame is there (runtime/policy/frames.h). With @newest a thread that is none of the workers,
+ *           and shares nothing with them, makes the frames.
  * Sending:  A policy that decides at push sends data at once. For a pull policy, data is fetched when a worker takes
  *           the job.
  * Also:     The model has launch overhead (in the times), several waves in flight, and device memory with eviction. If
@@ -67,6 +69,8 @@ struct dfr_simulation {
     uint32_t jobs[DF_MAX_UNITS];        /* in flight at the end, of a device's worker; of the host 0 */
     double busy_s[DF_MAX_UNITS], h2d_busy_s[DF_MAX_UNITS], d2h_busy_s[DF_MAX_UNITS];
     double peer_busy_s[DF_MAX_UNITS];   /* by the unit that sends */
+    unsigned n_live;
+    struct df_live_stats live[DF_MAX_LIVE]; /* of the graph's live sources */
     struct df_shortage shortage;        /* the means over all jobs and host copies that share; 1: none */
     /* Given by the caller, or NULL; n_nodes entries each. With several waves they tell of the last one. */
     uint16_t *place;                    /* unit */

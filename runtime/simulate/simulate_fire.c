@@ -299,6 +299,8 @@ void sim_job_ends(struct sim *s, uint32_t slot, uint32_t node)
     if (--s->wave_left[slot] > 0 || s->begins)
         return;
     s->waves_ended++;
+    for (uint32_t i = 0; i < g->n_live; i++)
+        dfr_frames_wave_ended(&s->frames[i], slot, s->now_s);
     if (s->wave[slot] + s->inflight < (int64_t)s->waves)
         begin_wave(s, slot, s->wave[slot] + s->inflight);
     else if (s->waves_ended == s->waves)

@@ -23,6 +23,7 @@
 #include "memmgr/victims.h"
 #include "runtime/simulate/events.h"
 #include "runtime/device/flight.h"
+#include "runtime/policy/frames.h"
 #include "runtime/policy/next_use.h"
 #include "runtime/policy/policy.h"
 #include "runtime/policy/resources.h"
@@ -159,6 +160,7 @@ struct sim {
     /* firing: simulate_fire.c */
     struct sim_job *jobs;               /* [slot * n_nodes + node] */
     struct dfr_resources *resources;    /* NULL: no node uses any */
+    struct dfr_frames frames[DF_MAX_LIVE]; /* of the graph's live sources */
     uint32_t *need;                     /* releases that a job of a later wave needs */
     int64_t *wave;                      /* the wave in each slot */
     uint32_t *wave_left;                /* jobs of that wave that have not ended */
@@ -225,6 +227,11 @@ static inline double sim_copy_rate(const struct sim *s, uint32_t value)
 static inline uint64_t sim_copy_bytes(const struct sim *s, uint32_t value)
 {
     return (uint64_t)((double)s->graph->values[value].bytes * sim_copy_rate(s, value) + 0.5);
+}
+/* NULL: the node is no live source. */
+static inline struct dfr_frames *sim_frames(struct sim *s, uint32_t node)
+{
+    return s->graph->nodes[node].live ? &s->frames[s->graph->nodes[node].live - 1] : NULL;
 }
 static inline uint32_t sim_place(const struct sim *s, uint32_t slot, uint32_t node)
 {

@@ -103,6 +103,9 @@ static void set_times(struct sim *s)
                                                     share * s->times->demand[from].sensitivity };
             }
         }
+    for (uint32_t v = 0; s->graph->n_live > 0 && v < s->graph->n_nodes; v++)
+        if (df_node_live(s->graph, v) && df_node_live(s->graph, v)->newest)
+            s->time_s[s->graph->nodes[v].work] = 0; /* its jobs wait for frames, which no worker makes */
 }
 
 /* ---- workers ---- */

@@ -260,6 +260,8 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
         for (uint32_t u = 1; u < run->platform.n_units; u++)
             run->stats->memories[u - 1].peak_bytes = result.peak_bytes[u];
     }
+    run->stats->n_live = result.n_live;
+    memcpy(run->stats->live, result.live, sizeof result.live);
     run->stats->makespan_s = result.makespan_s;
     for (uint32_t w = 0; w < run->stats->n_workers; w++)
         run->stats->jobs += run->stats->workers[w].jobs;

@@ -14,6 +14,7 @@
 #include "runtime/engine/ending.h"
 #include "runtime/engine/gang.h"
 #include "runtime/engine/list.h"
+#include "runtime/engine/live.h"
 #include "runtime/engine/log.h"
 #include "runtime/engine/steal.h"
 #include "runtime/engine/tokens.h"
@@ -149,6 +150,7 @@ static int make_gpus(struct df_run *run, struct df_error *error)
 static void run_free(struct df_run *run)
 {
     dfr_inspect_destroy(run);           /* first, because the watchdog's thread looks at the run */
+    dfr_live_destroy(run);
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
         dfr_gpu_destroy(run->devices.gpus[u]);
     if (run->choice.state)
@@ -258,6 +260,7 @@ static int prepare(struct df_run *run, struct df_error *error)
                                                                  * choice.state */
         (status = tell_gpus_order(run, error)) != DF_OK ||      /* the GPUs know what comes next on them */
         (status = dfr_list_for_calls(run, error)) != DF_OK ||   /* calls.list, in a session */
+        (status = dfr_live_create(run, error)) != DF_OK ||      /* live, if there are live sources */
         (status = dfr_inspect_create(run, error)) != DF_OK)     /* watch.inspect */
         return status;
     if (run->rehearsal)
@@ -335,6 +338,7 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
     stats->inflight = run->inflight;
     stats->n_workers = run->machine.n_workers;
     stats->n_memories = run->machine.n_gpus;
+    dfr_live_stats(run, stats);
     stats->pinned_bytes = run->memory.buffers ? run->memory.buffers->pinned_bytes : 0;
     if (run->memory.space && atomic_load(&run->outcome.stop) == DFR_FINISHED)
         stats->left_bytes = dfm_space_left_bytes(run->memory.space);
@@ -423,6 +427,7 @@ static int wait_for_end(struct df_run *run, struct df_stats *stats, struct df_er
     dfr_run_drain(run);
     if (!dfr_stopped(run))              /* the kernel made the system call that ends a thread */
         dfr_engine_fail(run, DF_E_KERNEL, "all workers' threads have ended before the last wave was done");
+    dfr_live_end(run);
     dfr_inspect_end(run, atomic_load(&run->outcome.stop) != DFR_RUN_FAILED);
     if (stats)
         fill_stats(run, stats);
@@ -441,6 +446,8 @@ static int wait_for_end(struct df_run *run, struct df_stats *stats, struct df_er
         say_never_called(run);
     status = dfr_states_end(run, status, error);
     trace_status = write_trace(run, status == DF_OK ? error : NULL);
+    const int record_status = dfr_live_keep_record(run, status == DF_OK && trace_status == DF_OK ? error : NULL);
+    trace_status = trace_status == DF_OK ? record_status : trace_status;
     if (status == DF_OK && trace_status == DF_OK && run->options.learn)
         status = dfr_learn_write(run, error);
     run_free(run);

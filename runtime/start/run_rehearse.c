@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/engine/live.h"
 #include "runtime/engine/log.h"
 #include "runtime/rehearse/rehearsal.h"
 #include "runtime/start/back_ends.h"
@@ -155,7 +156,9 @@ static int choose_scale(const struct df_run *run, double *scale, struct df_error
 /* run->watch.call: waits in place of the kernel. */
 static int wait_for_kernel(struct df_run *run, struct dfr_worker *w)
 {
-    dfr_rehearsal_wait(run->choice.time_s[run->graph->nodes[dfr_job_node(w->call.job)].work]);
+    const uint32_t node = dfr_job_node(w->call.job);
+    dfr_rehearsal_wait(run->live && run->graph->nodes[node].live ? dfr_live_job_s(run, w->call.job, w->call.wave)
+                                                                 : run->choice.time_s[run->graph->nodes[node].work]);
     return DF_OK;
 }
 

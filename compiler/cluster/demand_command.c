@@ -92,7 +92,7 @@ static bool look(struct dfc_common *common, const struct dfc_cluster *cluster, c
         common->machine = &cluster->types[t].platform;
         if (!dfc_load(common, false, &loaded))
             return false;
-        bool good = dfc_output_check(common, &loaded, asked->plot) && dfc_output_check(common, &loaded, o->sizes);
+        bool good = dfc_check_ranks(&loaded) && dfc_output_check(common, &loaded, asked->plot) && dfc_output_check(common, &loaded, o->sizes);
         int code = good ? dfc_demand_add_type(&loaded.problem, cluster, t, input, &wrong, &error) : DF_OK;
         if (code != DF_OK && wrong != DF_NONE)
             dfl_error(loaded.sink, dfc_node_loc(&loaded, &loaded.problem.graph->nodes[wrong]), "%s", error.text);

@@ -209,7 +209,7 @@ static bool find_input(struct request *r, const struct dfc_cluster *cluster, str
         r->common.machine = &cluster->types[t].platform;
         if (!dfc_load(&r->common, false, &loaded))
             return false;
-        bool good = check_outputs(r, &loaded) && look_at_type(r, cluster, t, &loaded, input);
+        bool good = dfc_check_ranks(&loaded) && check_outputs(r, &loaded) && look_at_type(r, cluster, t, &loaded, input);
         dfc_unload(&loaded);
         if (!good)
             return false;

@@ -127,6 +127,10 @@ static bool look_at_types(struct request *r, const struct dfc_cluster *cluster, 
         r->common.machine = &cluster->types[t].platform;
         if (!dfc_load(&r->common, false, &loaded))
             return false;
+        if (!dfc_check_ranks(&loaded)) {
+            dfc_unload(&loaded);
+            return false;
+        }
         struct df_error error = { "" };
         const char *policy = r->common.policy ? r->common.policy : dfc_default_placer(&loaded);
         int code = dfc_scale_look(&loaded.problem, policy, &r->common.partition, r->common.inflight, t, scale, &error);

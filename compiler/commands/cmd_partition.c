@@ -20,6 +20,7 @@
 #include "runtime/base/message.h"
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
+#include "runtime/policy/frames.h"
 
 #define MAX_PICTURES 16
 
@@ -227,6 +228,21 @@ static void print_memory(FILE *out, const struct df_plan *plan, uint32_t infligh
     }
 }
 
+/* What frames that wait take on the host. */
+static void print_live(FILE *out, const struct df_graph *g)
+{
+    for (uint32_t v = 0; g->n_live > 0 && v < g->n_nodes; v++) {
+        const struct df_live *live = df_node_live(g, v);
+        char name[256], bytes[32];
+        if (!live || !live->newest)
+            continue;
+        const uint32_t n = live->newest + DFR_FRAMES_SPARE;
+        df_node_name(g, v, name, sizeof name);
+        fprintf(out, "live       %s has %u places for frames, %s of the host's memory; a thread beside the workers fills them\n", name, (unsigned)n,
+                dfp_text_bytes(bytes, n * dfr_frames_offset(g, v, g->kernels[g->nodes[v].kernel].n_ports)));
+    }
+}
+
 static bool print_singles(FILE *out, const struct dfp_problem *problem, struct df_error *error)
 {
     fprintf(out, "all on    ");
@@ -267,6 +283,7 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
         fprintf(out, ", %u between them (%s)", (unsigned)e->peer_copies, dfp_text_bytes(a, e->peer_bytes));
     fputc('\n', out);
     print_memory(out, plan, o->common.inflight);
+    print_live(out, problem->graph);
     fprintf(out, "predicted  %s for one wave", dfp_text_time(a, plan->predicted_s));
     if (plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED) && !plan->inflight)
         fprintf(out, " as %s decides in the run; %s with these places fixed", plan->run_as,

@@ -1,6 +1,7 @@
 /* check_memory.c - checks that every node fits into the memory of some unit of the platform, and reports the others at
  * the location of their calls, since the program could not run; the build and the commands that plan call it. `dfc map`
- * and `dfc scale` take the location of a node from it. If the platform does not state its host's memory, a warning
+ * and `dfc scale` take the location of a node from it, and the check that no live source
+ * keeps a graph from ranks. If the platform does not state its host's memory, a warning
  * compares with this machine's.
  */
 #include <string.h>
@@ -32,6 +33,16 @@ static void report(const struct dfc_loaded *loaded, const struct dfp_model *mode
                  more == 1 ? "" : "s");
     dfl_hint(loaded->sink, "%s, make its tokens smaller, or plan for a larger device (--platform, --gpu-mem)",
              node->hint_class >= 0 ? "remove its hint" : "give its kernel a cpu variant");
+}
+
+bool dfc_check_ranks(const struct dfc_loaded *loaded)
+{
+    const uint32_t node = df_graph_live(loaded->front->graph);
+    if (node == DF_NONE)
+        return true;
+    dfl_error(loaded->sink, dfc_node_loc(loaded, &loaded->front->graph->nodes[node]), "the frames of a source with @newest or @every depend on the clock, so its graph does not run on ranks");
+    dfl_hint(loaded->sink, "'dfc simulate' has such a graph on one machine");
+    return false;
 }
 
 bool dfc_check_memory(const struct dfc_loaded *loaded)

@@ -93,6 +93,8 @@ struct dfl_loc dfc_node_loc(const struct dfc_loaded *loaded, const struct df_nod
 
 /* Checks that some unit of the platform has enough memory for each node's job. false: reported at the call. */
 bool dfc_check_memory(const struct dfc_loaded *loaded);
+/* Checks that the graph can run on ranks: it has no live source. false: reported at the call. */
+bool dfc_check_ranks(const struct dfc_loaded *loaded);
 /* Warns of the first node whose job needs more memory than this machine has and can run on the host alone, unless the
  * platform says that its host has as much. */
 void dfc_warn_memory(const struct dfc_loaded *loaded);

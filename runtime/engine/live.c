@@ -17,8 +17,6 @@
 #include "runtime/threads/clock.h"
 #include "runtime/threads/host.h"
 
-#define SPARE_PLACES 2u                 /* one that the grabber fills, and one that a job copies from */
-
 struct source {
     struct df_run *run;
     struct dfr_frames frames;
@@ -79,40 +77,23 @@ static uint64_t port_bytes(const struct df_graph *g, uint32_t node, uint32_t por
     return g->port_bytes[g->works[g->nodes[node].work].first_port + port];
 }
 
-/* Each output begins at a multiple of a cache line. */
-static size_t room_of(uint64_t bytes)
-{
-    return (size_t)((bytes + 63) / 64 * 64);
-}
-
-static size_t frame_bytes(const struct df_graph *g, uint32_t node)
-{
-    size_t bytes = 0;
-    for (uint32_t p = 0; p < n_ports_of(g, node); p++)
-        bytes += ports_of(g, node)[p].mode == DF_OUT ? room_of(port_bytes(g, node, p)) : 0;
-    return bytes;
-}
-
 static void point_ports(struct source *s, uint32_t place)
 {
     const struct df_graph *g = s->run->graph;
-    unsigned char *at = s->places + place * s->place_bytes, *tmp = s->tmp;
-    for (uint32_t p = 0; p < n_ports_of(g, s->frames.node); p++) {
-        const struct df_kport *port = &ports_of(g, s->frames.node)[p];
-        s->ports[p] = port->mode == DF_OUT ? at : df_tmp_take(port, DF_ON_HOST, port_bytes(g, s->frames.node, p), &tmp);
-        at += port->mode == DF_OUT ? room_of(port_bytes(g, s->frames.node, p)) : 0;
-    }
+    const uint32_t node = s->frames.node;
+    unsigned char *tmp = s->tmp;
+    for (uint32_t p = 0; p < n_ports_of(g, node); p++)
+        s->ports[p] = ports_of(g, node)[p].mode == DF_OUT ? s->places + place * s->place_bytes + dfr_frames_offset(g, node, p)
+                                                          : df_tmp_take(&ports_of(g, node)[p], DF_ON_HOST, port_bytes(g, node, p), &tmp);
 }
 
 static void copy_frame(const struct source *s, uint32_t place, void *const *ports)
 {
     const struct df_graph *g = s->run->graph;
-    const unsigned char *at = s->places + place * s->place_bytes;
-    for (uint32_t p = 0; p < n_ports_of(g, s->frames.node); p++)
-        if (ports_of(g, s->frames.node)[p].mode == DF_OUT) {
-            memcpy(ports[p], at, port_bytes(g, s->frames.node, p));
-            at += room_of(port_bytes(g, s->frames.node, p));
-        }
+    const uint32_t node = s->frames.node;
+    for (uint32_t p = 0; p < n_ports_of(g, node); p++)
+        if (ports_of(g, node)[p].mode == DF_OUT)
+            memcpy(ports[p], s->places + place * s->place_bytes + dfr_frames_offset(g, node, p), port_bytes(g, node, p));
 }
 
 /* ---- waiting, with the lock ---- */
@@ -331,11 +312,11 @@ static int refuse(const struct df_run *run, struct df_error *error)
 static int make_places(struct source *s, struct df_error *error)
 {
     const struct df_graph *g = s->run->graph;
-    const uint32_t n = s->frames.how.newest + SPARE_PLACES, node = s->frames.node;
+    const uint32_t n = s->frames.how.newest + DFR_FRAMES_SPARE, node = s->frames.node;
     const uint64_t tmp_bytes = df_node_tmp_bytes(g, node, DF_ON_HOST);
     if (s->frames.how.newest == 0 || s->run->rehearsal || plays(s->run))
         return DF_OK;
-    s->place_bytes = frame_bytes(g, node);
+    s->place_bytes = dfr_frames_offset(g, node, n_ports_of(g, node));
     s->places = s->place_bytes <= SIZE_MAX / n ? dfr_pages_alloc(n * s->place_bytes) : NULL;
     s->free_places = malloc(n * sizeof *s->free_places);
     s->codes = malloc(n * sizeof *s->codes);

@@ -7,6 +7,17 @@
 
 #include "runtime/base/error.h"
 
+/* Each output begins with a cache line. */
+uint64_t dfr_frames_offset(const struct df_graph *g, uint32_t node, uint32_t p)
+{
+    const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < p; i++)
+        if (g->kports[kernel->first_port + i].mode == DF_OUT)
+            bytes += (g->port_bytes[g->works[g->nodes[node].work].first_port + i] + 63) / 64 * 64;
+    return bytes;
+}
+
 int dfr_frames_create(struct dfr_frames *f, const struct df_graph *graph, uint32_t node, uint32_t n_slots, double takes_s, struct df_error *error)
 {
     const struct df_live *how = df_node_live(graph, node);

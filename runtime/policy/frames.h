@@ -37,6 +37,11 @@ struct dfr_frames {
     uint64_t begun;                     /* virtual time: frames that have begun */
 };
 
+/* With @newest a source has this many places more than frames that may wait: one that its thread fills, and one that a job copies from. */
+#define DFR_FRAMES_SPARE 2u
+/* Where output port p begins in the place of a frame; p the number of ports: what a place takes. */
+uint64_t dfr_frames_offset(const struct df_graph *graph, uint32_t node, uint32_t p);
+
 /* For the live source `node`. takes_s: what its kernel takes, in virtual time; else NAN. DF_E_MEMORY. */
 int dfr_frames_create(struct dfr_frames *f, const struct df_graph *graph, uint32_t node, uint32_t n_slots, double takes_s, struct df_error *error);
 void dfr_frames_destroy(struct dfr_frames *f);

@@ -396,7 +396,8 @@ void dfr_guard_done(struct dfr_guard *g, uint64_t job, uint32_t worker)
     struct job *j = record(g, job);
     double now = g->view->now_s(g->view->arg), s = sample_s(g, j, worker, now);
 
-    if (s >= 0 && !(g->view->left_out && g->view->left_out(g->view->arg, job)))
+    if (s >= 0 && !g->view->graph->nodes[dfr_job_node(job)].live && /* such a job waits for a frame, and that is no drift */
+        !(g->view->left_out && g->view->left_out(g->view->arg, job)))
         measure(g, dfr_job_node(job), g->view->unit_of[worker], s);
     atomic_store_explicit(&g->workers[worker].last_s, now, memory_order_relaxed);
     leave(g, j);

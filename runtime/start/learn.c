@@ -54,6 +54,8 @@ static bool counts(const struct learning *l, const struct dfr_trace_event *event
     const uint32_t cls = dfr_graph_class(g, &run->machine.platform, run->machine.platform.units[unit].cls);
     if ((cls != DF_NONE && kernel->cost_classes >> cls & 1) || dfr_buffers_spare(run, event->id) || event->loads)
         return false;
+    if (node->live)
+        return false;                   /* the job waited for its frame */
     if (kernel->traits & DF_STREAM && event->wave >= atomic_load(&run->firing.waves_done))
         return false;                   /* the job said that there is no such wave, or its wave was not needed */
     return unit || g->works[node->work].threads <= run->machine.n_cpu_workers;

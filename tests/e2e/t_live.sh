@@ -63,12 +63,13 @@ done
 # A run that needs no more frames ends while the source waits for one; so does one that a sink has failed.
 begin --device=none --workers=1 --inflight=1 --waves=1
 come 1; frames a; held; let_go; wait $!; [ "$? $(<got)" = '0 0a ' ] && pass ends-beside-a-silent-camera || fail ends-beside-a-silent-camera "$(cat got err)"
-# A frame may be empty, and a failure comes after the frames that wait.
-begin --device=none --workers=1 --inflight=1
+# A frame may be empty, and a failure comes after the frames that wait. Its record has these.
+begin --device=none --workers=1 --inflight=1 --record=broken
 come 1; frames a; held
 frames .b; printf '!' >&3; let_go; held; let_go
 last
 [ "$status" = 1 ] && grep -q "error: node 'main/camera', wave 3: the camera broke" err && pass failure || fail failure "$status $(cat got err)"
+[ "$(stat -c %s broken)" = $((13 + 14 + 1 + 3 * 9)) ] && pass record-of-failure || fail record-of-failure "$(od -c broken)"
 
 # --record keeps the frames that became waves; a run on them has the same bytes, whatever the clock says, and calls no camera.
 begin --device=none --workers=1 --inflight=1 --record=kept
@@ -122,6 +123,9 @@ for set in --workers=1 --workers=3 --serial '--workers=2 --policy=dmda' --device
     [ "$(timeout 60 ./paced $set --record=paced.rec)" = '0 11 22 33 44 ' ] && pass "paced $set" || fail "paced $set" "$(timeout 60 ./paced $set 2>&1)"
     [ "$(timeout 60 ./paced $set --play=paced.rec)" = '0 11 22 33 44 ' ] && pass "paced, played $set" || fail "paced, played $set" "$(timeout 60 ./paced $set --play=paced.rec 2>&1)"
 done
+
+# What a job waited is no time of its kernel.
+expect learn 0 'learned the times of 1 works;' ./paced --learn --log=info --workers=1 --device=none
 
 # Raw video from a pipe, a FIFO and a file. A short last frame is an error; the end of the file is the end of the stream.
 cat >video.df <<'X'
@@ -181,6 +185,40 @@ expect simulated-text 0 '^main/camera +1994 +1394 +600 +36.1 ms +37.8 ms +37.8 m
 sed 's/ cost/ cpu {{ (void)call; }} cost/' newest.df >program.df
 check newest-program "$DFC" program.df -o newest
 expect device-sim 0 '^main/camera +1994 +1394 +600 +36.1 ms +37.8 ms +37.8 ms$' ./newest --device=sim --waves=600 --workers=2 --inflight=2 --policy=eager --stats
+
+# That a job waits for its frame is no reason for gp to leave its plan.
+cat >guard.df <<'X'
+kernel camera(out f: u8[h, w]) stream cost cpu 1ms;
+kernel left(in f: u8[h, w], out g: u8[h, w]) cost cpu 6ms gpu 4ms;
+kernel right(in f: u8[h, w], out g: u8[h, w]) cost cpu 6ms gpu 4ms;
+kernel both(in f: u8[h, w], in g: u8[h, w], out m: u8[h, w]) cost cpu 5ms gpu 3ms;
+kernel show(in m: u8[h, w]) ordered cost cpu 100us;
+graph main {
+    f: u8[480, 640] = camera() @every(40ms);
+    g = left(f);
+    h = right(f);
+    m = both(g, h);
+    show(m);
+}
+X
+for guard in on off; do
+    check "guard $guard" "$DFC" simulate guard.df --platform="$DF_SOURCE/examples/platforms/laptop.df" --workers=3 --inflight=4 --waves=40 --policy=gp --guard=$guard --schedule=$guard.csv
+done
+same guard on.csv off.csv
+
+# What frames that wait take, and that the graph runs on no ranks.
+expect partition 0 "^live       main/camera has 3 places for frames, 900 KiB of the host's memory; a thread beside the workers fills them$" "$DFC" partition newest.df -w
+cat >lab.df <<'X'
+platform lab {
+    node one { count = 2; net = 1 GB/s, 50 us; cpu host { workers = 1; } }
+    network switch { manager = 1 GB/s, 50 us; }
+}
+X
+for command in 'scale --nodes=2' map 'scale --stream-policy=odds --waves=9'; do
+    # shellcheck disable=SC2086
+    expect "$command" 1 '^newest.df:6:23: error: the frames of a source with @newest or @every depend on the clock, so its graph does not run on ranks$' \
+        "$DFC" $command newest.df --platform=lab.df -w
+done
 
 # A rehearsal has the same frames, as far as its threads are on time.
 ./newest --rehearse --waves=20 --workers=2 --inflight=2 --policy=eager --stats=json --stats-file=r.json 2>err

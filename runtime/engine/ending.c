@@ -35,7 +35,7 @@ void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
         dfr_wake_all(&run->threads.wakes[u]);
     if (run->threads.gang)
         dfr_gang_wake(run->threads.gang);
-    dfr_live_wake(run);
+    dfr_live_wake(run, true);
     dfr_engine_tell_feeder(run);
 }
 
@@ -139,8 +139,10 @@ bool dfr_engine_end_early(struct df_run *run)
     int64_t end = 0, limit;
     if (run->skips.passes)
         return false;
-    if (!atomic_compare_exchange_strong(&run->firing.early, &none, run->threads.list ? DFR_DECIDED : DFR_DECIDING) || run->threads.list)
+    if (!atomic_compare_exchange_strong(&run->firing.early, &none, run->threads.list ? DFR_DECIDED : DFR_DECIDING) || run->threads.list) {
+        dfr_live_wake(run, false);
         return true;                    /* the worker of a list sees it after each wave */
+    }
     if (atomic_load_explicit(&run->firing.begun, memory_order_seq_cst))
         end = run->inflight;
     for (uint32_t s = 0; s < run->inflight; s++) {
@@ -153,6 +155,7 @@ bool dfr_engine_end_early(struct df_run *run)
     while (end < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, end, memory_order_seq_cst, memory_order_seq_cst))
         ;
     atomic_store_explicit(&run->firing.early, DFR_DECIDED, memory_order_seq_cst);
+    dfr_live_wake(run, false);
     return true;
 }
 

@@ -98,13 +98,19 @@ static void copy_frame(const struct source *s, uint32_t place, void *const *port
 
 /* ---- waiting, with the lock ---- */
 
-/* Waits until that time, or until the run is over. false: it is over. */
+/* Was the run requested to end early? Then a wave without a frame does not begin. */
+static bool ends_early(const struct source *s)
+{
+    return atomic_load(&s->run->firing.early) == DFR_DECIDED;
+}
+
+/* Waits until that time, or until the run is over, or is to end early. false: it is. */
 static bool wait_until(struct source *s, double until_s)
 {
     const struct timespec until = { (time_t)until_s, (long)((until_s - floor(until_s)) * 1e9) };
-    while (!s->stops && dfr_clock_s() < until_s)
+    while (!s->stops && !ends_early(s) && dfr_clock_s() < until_s)
         pthread_cond_timedwait(&s->changed, &s->lock, &until);
-    return !s->stops;
+    return !s->stops && dfr_clock_s() >= until_s;
 }
 
 /* ---- the grabber ---- */
@@ -199,6 +205,16 @@ static bool begin(struct source *s, struct df_call *call, df_function *variant, 
     return !call->failed;
 }
 
+/* The job's wave has no frame, because the run is over or is to end early: it is as if the stream had ended here. */
+static int end_without(struct source *s, const struct df_call *call)
+{
+    _Atomic int64_t *early = &s->run->firing.early_waves;
+    int64_t waves = atomic_load(early);
+    while (ends_early(s) && (waves < 0 || call->wave < waves) && !atomic_compare_exchange_weak(early, &waves, call->wave))
+        ;
+    return DF_END;
+}
+
 /* @every alone: the job itself calls the kernel. */
 static int call_when_due(struct source *s, struct df_call *call, void *const *ports)
 {
@@ -208,7 +224,7 @@ static int call_when_due(struct source *s, struct df_call *call, void *const *po
     s->frames.frames += goes_on;
     s->frames.taken_s[dfr_job_slot(call->job)] = due_s;
     pthread_mutex_unlock(&s->lock);
-    return goes_on ? s->variant(call, NULL, s->dims, ports, s->scalars) : DF_END;
+    return goes_on ? s->variant(call, NULL, s->dims, ports, s->scalars) : end_without(s, call);
 }
 
 /* The oldest frame that waits. DF_OK or DF_SKIP: *place has it. */
@@ -218,16 +234,16 @@ static int take_frame(struct source *s, struct df_call *call, uint32_t *place)
     bool found;
     int code;
     pthread_mutex_lock(&s->lock);
-    while (!(found = dfr_frames_take(&s->frames, &frame)) && !s->stops && s->end_code == DF_OK)
+    while (!(found = dfr_frames_take(&s->frames, &frame)) && !s->stops && !ends_early(s) && s->end_code == DF_OK)
         pthread_cond_wait(&s->changed, &s->lock);
     if (found)
         s->frames.taken_s[dfr_job_slot(call->job)] = frame.time_s;
     *place = found ? frame.place : 0;
-    code = found ? s->codes[frame.place] : s->end_code != DF_OK ? s->end_code : DF_END;
+    code = found ? s->codes[frame.place] : s->end_code;
     pthread_mutex_unlock(&s->lock);
     if (!found && s->message[0])
         df_fail(call, "%s", s->message);
-    return code;
+    return code == DF_OK && !found ? end_without(s, call) : code;
 }
 
 /* With @newest a frame that was taken, else one that the job makes. */
@@ -369,15 +385,16 @@ int dfr_live_create(struct df_run *run, struct df_error *error)
     return status;
 }
 
-void dfr_live_wake(struct df_run *run)
+void dfr_live_wake(struct df_run *run, bool over)
 {
     if (!run->live)
         return;
-    eventfd_write(run->live->over, 1);
+    if (over)
+        eventfd_write(run->live->over, 1);
     for (uint32_t i = 0; i < run->live->n; i++) {
         struct source *s = &run->live->sources[i];
         pthread_mutex_lock(&s->lock);
-        s->stops = true;
+        s->stops |= over;
         pthread_cond_broadcast(&s->changed);
         pthread_mutex_unlock(&s->lock);
     }
@@ -385,7 +402,7 @@ void dfr_live_wake(struct df_run *run)
 
 void dfr_live_end(struct df_run *run)
 {
-    dfr_live_wake(run);
+    dfr_live_wake(run, true);
     for (uint32_t i = 0; run->live && i < run->live->n; i++) {
         struct source *s = &run->live->sources[i];
         if (s->started)

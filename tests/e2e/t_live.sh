@@ -27,7 +27,7 @@ kernel hold(in v: u8[n], out w: u8[n]) ordered cpu {{
         return df_fail(call, "cannot tell the test");
     memcpy(w, v, n);
 }};
-kernel print(in w: u8[n]) ordered cpu {{ printf("%d%c ", (int)df_wave(call), w[0]); }};
+kernel print(in w: u8[n]) ordered cpu {{ printf("%d%c ", (int)df_wave(call), w[0]); fflush(stdout); }};
 graph main {
     v: u8[1] = camera() @newest(2);
     w = hold(v);
@@ -46,7 +46,7 @@ let_go() { printf x >&6; }
 last() { exec 3>&-; wait $!; status=$?; exec 3<>in; }
 
 # Of five frames that come while wave 0 is held, two wait. Nothing of the others is seen.
-for set in --workers=1 --workers=2 '--workers=2 --policy=eager' --serial '--device=emu --workers=2' '--workers=1 --trace=t.json' '--workers=2 --dump=main/camera'; do
+for set in --workers=1 --workers=2 '--workers=2 --policy=eager' --serial '--device=emu --workers=2' '--device=emu --emu-all --workers=2' '--workers=1 --trace=t.json' '--workers=2 --dump=main/camera'; do
     [[ $set = *--serial* || $set = *inflight* ]] || set="$set --inflight=1"
     [[ $set = *device* ]] || set="--device=none $set"
     # shellcheck disable=SC2086
@@ -63,6 +63,27 @@ done
 # A run that needs no more frames ends while the source waits for one; so does one that a sink has failed.
 begin --device=none --workers=1 --inflight=1 --waves=1
 come 1; frames a; held; let_go; wait $!; [ "$? $(<got)" = '0 0a ' ] && pass ends-beside-a-silent-camera || fail ends-beside-a-silent-camera "$(cat got err)"
+begin --device=none --workers=2 --inflight=2
+come 1; frames a; held; exec 6>&-; wait $!; status=$?; exec 6<>go
+[ $status = 1 ] && grep -q "error: node 'main/hold', wave 0: cannot tell the test" err && pass sink-fails-beside-a-silent-camera || fail sink-fails-beside-a-silent-camera "$(cat got err)"
+# So does one that a signal ends: a wave that has no frame does not begin.
+for set in --workers=1 '--workers=2 --inflight=1'; do
+    # shellcheck disable=SC2086
+    ./live --device=none $set --record=kept >got 2>err 3>&- 4>&- 5>&- 6>&- &
+    come 1; frames a; held; let_go
+    frames b; held; let_go
+    frames c; held; kill -TERM $!
+    until grep -q 'SIGTERM: waiting for the waves in flight' err; do sleep 0.02; done
+    let_go; wait $!; status=$?
+    [ "$(<got)" = '0a 1b 2c ' ] && grep -q 'stopped by SIGTERM after 3 waves' err && [ "$(stat -c %s kept)" = $((28 + 3 * 9)) ] && pass "signal $set" || fail "signal $set" "$status: $(cat got err)"
+done
+
+./live --device=none --workers=2 --inflight=2 >got 2>err 3>&- 4>&- 5>&- 6>&- & # wave 1 is in flight, and waits
+come 1; frames a; held; kill -TERM $!
+until grep -q 'SIGTERM: waiting for the waves in flight' err; do sleep 0.02; done
+let_go; wait $!; status=$?
+[ "$(<got)" = '0a ' ] && grep -q 'stopped by SIGTERM after 1 wave$' err && pass signal-beside-a-silent-camera || fail signal-beside-a-silent-camera "$status: $(cat got err)"
+
 # A frame may be empty, and a failure comes after the frames that wait. Its record has these.
 begin --device=none --workers=1 --inflight=1 --record=broken
 come 1; frames a; held

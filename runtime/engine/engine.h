@@ -64,7 +64,6 @@
 #include "memmgr/cache.h"
 #include "memmgr/space.h"
 #include "runtime/extents/extents.h"
-#include "runtime/policy/frames.h"
 #include "runtime/policy/policy.h"
 #include "runtime/policy/resources.h"
 #include "runtime/skips/skips.h"

@@ -14,6 +14,7 @@
 #include "runtime/engine/call.h"
 #include "runtime/engine/crash.h"
 #include "runtime/engine/live_record.h"
+#include "runtime/policy/frames.h"
 #include "runtime/threads/clock.h"
 #include "runtime/threads/host.h"
 

@@ -1,5 +1,5 @@
 /* live.h - the live sources of a run (@newest, @every): a thread for each @newest source calls its kernel again and again, and the jobs of waves take the oldest
- * frame that waits; @every paces either. run.c creates and ends them, and the engine and ports.c call them.
+ * frame that waits; @every paces either. start/run.c creates and ends them; ports.c, engine.c, list.c, ending.c, start/run_rehearse.c and io/ call them.
  *
  * Threads:  A *grabber* is such a thread. It begins with the source's first job. A job that finds no frame waits on its worker, as a kernel that reads a
  *           camera does.

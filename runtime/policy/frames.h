@@ -1,5 +1,5 @@
-/* frames.h - the frames of a live source (@newest, @every): how many wait, which are dropped, when they come, and how long their waves take. The engine asks
- * it in a run (engine/live.h), and the simulator and rehearsals in virtual time.
+/* frames.h - the frames of a live source (@newest, @every): how many wait, which are dropped, when they come, and how long their waves take. engine/live.c asks
+ * it in a run, simulate/simulate.c and rehearsals in virtual time, and `dfc partition` what frames take.
  *
  * Words:    A *frame* is what one call of the source's kernel gives. With @newest a thread of its own calls it, and the wave's job *takes* the oldest of the
  *           frames that wait; else the job calls it. The *latency* of a wave is the time from its frame to the wave's end. With @newest a frame's time is

@@ -241,6 +241,22 @@ for command in 'scale --nodes=2' map 'scale --stream-policy=odds --waves=9'; do
         "$DFC" $command newest.df --platform=lab.df -w
 done
 
+# The waves do not go by several times.
+cat >passes.df <<'X'
+kernel camera(out f: u8[n]) stream cpu {{ f[0] = 1; return df_wave(call) == 9 ? DF_END : DF_OK; }} cost cpu 1ms;
+kernel add(in f: u8[n], acc c: i64[n]) { c[i] += i64(f[i]); }
+kernel show(in c: i64[n]) cpu {{ printf("%d\n", (int)c[0]); }};
+graph main {
+    f: u8[8] = camera() @newest(1);
+    c = add(f) @parts(2) @passes(2);
+    show(c);
+}
+X
+check passes-compile "$DFC" passes.df --nvcc=none --no-opencl -o passes
+expect passes 1 "error: node 'main/camera' depends on the clock \(@newest, @every\), and the waves go by 2 times: with --passes=1 they do once" ./passes --device=none
+expect passes-1 0 '^[0-9]+$' ./passes --device=none --passes=1
+expect passes-simulated 1 'policy eager: the waves go by 2 times, and a source with @newest or @every gives each frame once: --passes=1' "$DFC" simulate passes.df --waves=9 --passes=2 --policy=eager
+
 # A rehearsal has the same frames, as far as its threads are on time.
 ./newest --rehearse --waves=20 --workers=2 --inflight=2 --policy=eager --stats=json --stats-file=r.json 2>err
 read -r frames dropped waves <<<"$(numbers r.json frames dropped waves)"

@@ -182,10 +182,33 @@ static void test_refused(void **state)
     df_graph_free(g);
 }
 
+/* A caller who begins the waves, or calls again, may want a frame again. */
+static void test_runs(void **state)
+{
+    struct df_session *session;
+    struct df_options options;
+    struct df_error error = { "" };
+    struct df_run *run;
+    struct df_graph *g;
+    (void)state;
+    assert_int_equal(make_graph(1, DF_STREAM, DF_CLASS_CPU, (struct df_live){ .newest = 1 }, &g), DF_OK);
+    df_options_default(&options);
+    options.device = DF_DEVICE_NONE;
+    assert_int_equal(df_session_open(g, &options, &session, &error), DF_E_REFUSED);
+    assert_non_null(strstr(error.text, "and a session may need a wave's frame again"));
+    options.feed = 1;
+    assert_int_equal(df_run_start(g, &options, &run, &error), DF_E_REFUSED);
+    assert_non_null(strstr(error.text, "node 'main/camera' depends on the clock (@newest, @every), and a run with a journal, a chunk or ranks may need"));
+    options.feed = 0;
+    assert_int_equal(df_run_start(g, &options, &run, &error), DF_OK);
+    assert_int_equal(df_run_wait(run, NULL, &error), DF_OK);
+    df_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ring), cmocka_unit_test(test_arrivals), cmocka_unit_test(test_paced), cmocka_unit_test(test_quantiles), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_ring), cmocka_unit_test(test_arrivals), cmocka_unit_test(test_paced), cmocka_unit_test(test_quantiles), cmocka_unit_test(test_refused), cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

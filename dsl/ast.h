@@ -233,9 +233,19 @@ struct dfl_stmt {
     struct dfl_block *body;
 };
 
+struct dfl_promise {                   /* WHAT [UNIT] (">=" | "<=") bound ";", or "confidence" bound ";" */
+    struct dfl_name what;
+    struct dfl_name unit;              /* .text NULL: none */
+    enum dfl_op op;                    /* DFL_OP_NOT: none */
+    struct dfl_expr *bound;
+    struct dfl_loc loc;
+    struct dfl_promise *next;
+};
+
 struct dfl_graph {
     struct dfl_name name;
     struct dfl_sig *sig;               /* NULL: none written */
+    struct dfl_promise *promises;      /* of all its promise blocks */
     struct dfl_block *body;
     struct dfl_loc loc;
 };

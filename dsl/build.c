@@ -259,6 +259,37 @@ struct dfl_chain dfl_build_else_if(struct dfl_reader *r, struct dfl_chain chain,
     return chain;
 }
 
+struct dfl_promise *dfl_build_promise(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name what, struct dfl_name unit, enum dfl_op op, struct dfl_expr *bound)
+{
+    struct dfl_promise *promise = NEW(r, dfl_promise);
+    promise->what = what;
+    promise->unit = unit;
+    promise->op = op;
+    promise->bound = bound;
+    promise->loc = loc;
+    return promise;
+}
+
+struct dfl_promise *dfl_build_promise_of(struct dfl_reader *r, struct dfl_loc loc, struct dfl_tree tree)
+{
+    const struct dfl_name none = { 0 };
+    struct dfl_expr *e = tree.e;
+    const bool compares = e->kind == DFL_EXPR_BINARY && e->op >= DFL_OP_LT && e->op <= DFL_OP_NE && e->a->kind == DFL_EXPR_NAME;
+    if (!compares)
+        return dfl_build_promise(r, loc, none, none, DFL_OP_NOT, e);
+    return dfl_build_promise(r, loc, (struct dfl_name){ e->a->s, e->a->loc }, none, e->op, e->b);
+}
+
+void dfl_build_promises(struct dfl_reader *r, struct dfl_promise *promises)
+{
+    if (r->promises && promises) {      /* a second block: its ring goes behind the first one's */
+        struct dfl_promise *first = r->promises->next;
+        r->promises->next = promises->next;
+        promises->next = first;
+    }
+    r->promises = promises ? promises : r->promises;
+}
+
 struct dfl_graph *dfl_build_graph(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name, struct dfl_sig *sig,
                                   struct dfl_block *body)
 {
@@ -267,6 +298,8 @@ struct dfl_graph *dfl_build_graph(struct dfl_reader *r, struct dfl_loc loc, stru
     graph->name = name;
     graph->sig = sig;
     graph->body = body;
+    DFL_FIRST(graph->promises, r->promises);
+    r->promises = NULL;
     return graph;
 }
 

@@ -101,6 +101,10 @@ struct dfl_stmt *dfl_build_call(struct dfl_reader *r, struct dfl_loc loc, struct
 struct dfl_block *dfl_build_block(struct dfl_reader *r, struct dfl_loc open, struct dfl_stmt *stmts);
 struct dfl_chain dfl_build_if(struct dfl_reader *r, struct dfl_loc loc, struct dfl_expr *cond, struct dfl_block *body);
 struct dfl_chain dfl_build_else_if(struct dfl_reader *r, struct dfl_chain chain, struct dfl_chain more);
+struct dfl_promise *dfl_build_promise(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name what, struct dfl_name unit, enum dfl_op op, struct dfl_expr *bound);
+/* 'WHAT >= bound' that was read as one expression; one that is no comparison of a name has op DFL_OP_NOT and no `what`. */
+struct dfl_promise *dfl_build_promise_of(struct dfl_reader *r, struct dfl_loc loc, struct dfl_tree tree);
+void dfl_build_promises(struct dfl_reader *r, struct dfl_promise *promises); /* a ring, for the graph that is being read */
 struct dfl_graph *dfl_build_graph(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name, struct dfl_sig *sig,
                                   struct dfl_block *body);
 

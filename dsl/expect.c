@@ -86,7 +86,7 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
     static const char *const traits[] = {
 #include "dsl/traits.def"
                                          NULL};
-    static const char *const only_else[] = {"'else'", NULL};
+    static const char *const no_begin[] = {"'else'", "'promise'", NULL};
     static const char *const continuations[] = {"'['", "'@'", "'split'", "'halo'", "'border'", "'dynamic'", "'<<<'", "'->'",
                                                 "a string", "a code block", "'flags'", "'help'", "'open'", "'close'", NULL};
     static const char *const end[] = {"the end of the file", NULL};
@@ -119,7 +119,7 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
         replace(e, numbers, NULL, "a number");
     if (replace(e, declarations, end, "a declaration"))
         return;
-    replace(e, statements, only_else, "a statement");
+    replace(e, statements, no_begin, "a statement");
     replace(e, modes, NULL, "a port");
     if (replace(e, traits, NULL, "a trait"))
         replace(e, (const char *const[]){"a name", NULL}, NULL, "a variant");

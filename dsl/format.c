@@ -148,10 +148,10 @@ static bool time_follows(const struct dfl_item *slash)
     return is_one_of(slash + 1, units);
 }
 
-/* A number and its unit: 10 us in a platform, 10us elsewhere. A unit that the digits would swallow stands apart. */
+/* A number and its unit: 10 us in a platform or a promise, 10us elsewhere. A unit that the digits would swallow stands apart. */
 static bool space_before_unit(const struct context *c, const struct dfl_item *item)
 {
-    return is(c->declaration, "platform") || is(item, "dynamic") || is(item, "split") || is(item, "halo") ||
+    return is(c->declaration, "platform") || is(c->declaration, "graph") || is(item, "dynamic") || is(item, "split") || is(item, "halo") ||
            is(item, "border") || is(item, "if") || is(item, "help") ||
            strchr("eExX", item->text[0]);
 }

@@ -7,7 +7,7 @@
  *           with a reserved word.
  * Words:    reserved are the words that begin a declaration or statement, the port modes and else. Traits, cost, split,
  *           halo, border, open, close, let and dynamic are keywords only in their context and otherwise ordinary names.
- *           `table` is a keyword only where lexer.l sees a declaration begin. Names of reductions, and min and max
+ *           `table` is a keyword only where lexer.l sees a declaration begin, and `promise` where it sees a block of promises begin. Names of reductions, and min and max
  *           before '=', are ordinary names here.
  * Formulas: have their own nonterminal `fexpr`, because `expr` has neither conditional nor bitwise operators.
  */
@@ -60,6 +60,7 @@
     struct dfl_chain chain;
     struct dfl_block *block;
     struct dfl_graph *graph;
+    struct dfl_promise *promise;
     struct dfl_property *property;
     struct dfl_device *device;
     struct dfl_platform *platform;
@@ -108,7 +109,7 @@ static const struct dfl_tree no_tree = {0};
 %token <name> TOLERANCE "'tolerance'" RESTART "'restart'" RESUME "'resume'" ZERO_EXTENTS "'zero_extents'" USES "'uses'"
 %token <name> FLAGS "'flags'" OPEN "'open'" CLOSE "'close'" COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
 %token <name> HELP "'help'"
-%token <name> TABLE "'table'" RESOURCE "'resource'" BORDER "'border'" LET "'let'"
+%token <name> TABLE "'table'" RESOURCE "'resource'" PROMISE "'promise'" BORDER "'border'" LET "'let'"
 %token RANGE "'..'" LAUNCH "'<<<'" LAUNCH_END "'>>>'" ARROW "'->'"
 %token LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'"
 %token SHL "'<<'" SHR "'>>'" INCREASE "'+='"
@@ -149,6 +150,8 @@ static const struct dfl_tree no_tree = {0};
 %type <chain> ifs
 %type <block> block
 %type <graph> graph
+%type <promise> promise promises
+%type <op> relation
 %type <property> property properties
 %type <device> device devices
 %type <platform> platform
@@ -369,9 +372,30 @@ block:
 stmts:
   %empty                                { $$ = NULL; }
 | stmts stmt                            { $$ = $2; if ($1) DFL_MORE($1, $2); else DFL_ONE($2); }
+| stmts promise_block                   { $$ = $1; }
 | stmts error ';'                       { $$ = $1; yyerrok; }
 | stmts error block                     { $$ = $1; yyerrok; }
 ;
+
+promise_block:
+  PROMISE '{' promises '}'              { dfl_build_promises(r, $3); if ($4.missing) dfl_reader_report_missing(r, @2); }
+| PROMISE '{' promises error '}'        { yyerrok; }
+;
+
+promises:
+  %empty                                { $$ = NULL; }
+| promises promise                      { $$ = $2; if ($1) DFL_MORE($1, $2); else DFL_ONE($2); }
+| promises error ';'                    { $$ = $1; yyerrok; }
+;
+
+promise:
+  expr ';'                              { $$ = dfl_build_promise_of(r, @$, $1); }
+| name name relation expr ';'           { $$ = dfl_build_promise(r, @$, $1, $2, $3, $4.e); }
+| name number ';'                       { $$ = dfl_build_promise(r, @$, $1, no_name, DFL_OP_NOT, dfl_build_plain(r, dfl_build_number(r, @2, $2)).e); }
+| name name ';'                         { $$ = dfl_build_promise(r, @$, $1, no_name, DFL_OP_NOT, dfl_build_ref(r, $2).e); }
+;
+
+relation: LE { $$ = DFL_OP_LE; } | GE { $$ = DFL_OP_GE; } | '<' { $$ = DFL_OP_LT; } | '>' { $$ = DFL_OP_GT; } | '=' { $$ = DFL_OP_EQ; };
 
 stmt:
   lhs '=' call hints ';'                { $$ = $3; $$->loc = @$; DFL_FIRST($$->targets, $1); DFL_FIRST($$->hints, $4); }

@@ -412,14 +412,31 @@ static void print_block(FILE *out, const struct dfl_block *block, unsigned level
     fprintf(out, "%*s}", (int)level * 4, "");
 }
 
+static void print_promises(FILE *out, const struct dfl_promise *promise)
+{
+    static const char *const words[] = { [DFL_OP_LT] = " < ", [DFL_OP_LE] = " <= ", [DFL_OP_GT] = " > ", [DFL_OP_GE] = " >= ", [DFL_OP_EQ] = " == ", [DFL_OP_NE] = " != " };
+    fputs("    promise {\n", out);
+    for (; promise; promise = promise->next) {
+        fprintf(out, "        %s%s%s%s", promise->what.text ? promise->what.text : "", promise->unit.text ? " " : "",
+                promise->unit.text ? promise->unit.text : "", promise->op != DFL_OP_NOT ? words[promise->op] : promise->what.text ? " " : "");
+        print_expr(out, promise->bound, 0);
+        fputs(";\n", out);
+    }
+    fputs("    }\n", out);
+}
+
 static void print_graph(FILE *out, const struct dfl_graph *graph)
 {
     fprintf(out, "graph %s", graph->name.text);
     if (graph->sig)
         print_sig(out, graph->sig);
     fputc(' ', out);
-    print_block(out, graph->body, 0);
-    fputc('\n', out);
+    fputs("{\n", out);
+    if (graph->promises)
+        print_promises(out, graph->promises);
+    for (const struct dfl_stmt *stmt = graph->body->stmts; stmt; stmt = stmt->next)
+        print_stmt(out, stmt, 1);
+    fputs("}\n", out);
 }
 
 /* ---- platforms and declarations ---- */

@@ -115,6 +115,7 @@ struct dfl_reader {
     bool no_memory; /* the parser's stack could not grow */
 
     struct dfl_decl *decls; /* ring */
+    struct dfl_promise *promises; /* ring: of the graph being read */
 };
 
 /* reader.c: the location of one byte, just after the previous token. */

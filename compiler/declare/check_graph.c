@@ -255,6 +255,12 @@ static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stm
         dfl_error(u->sink, stmt->callee.loc, "graph 'main' is the program and cannot be called");
         return NULL;
     }
+    if (callee->graph && callee->graph->promises) {
+        dfl_error(u->sink, stmt->callee.loc, "graph '%s' makes promises, so no other graph can call it", callee->name);
+        dfl_note(u->sink, callee->graph->promises->loc, "its first promise is here");
+        dfl_hint(u->sink, "promises are about a whole run: they stand in the graph that is run");
+        return NULL;
+    }
     if (callee->graph) {
         struct dfc_edge *edge = dfr_array_add(w->edges, sizeof *edge, 1);
         if (edge)
@@ -457,6 +463,7 @@ static bool check_called(struct dfc_unit *u, struct dfr_array *edges)
             more = done[i] = true;
             u->at = callee->loc;
             ok &= check_graph(u, callee, edges);
+            ok &= dfc_promises_check(u, callee);
         }
     }
     return ok && done;

@@ -45,6 +45,9 @@ bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seco
 /* Checks everything about graphs that does not depend on values. */
 bool dfc_check_graphs(struct dfc_unit *u);
 
+/* promises.c: checks what a graph promises. false: reported. */
+bool dfc_promises_check(struct dfc_unit *u, struct dfc_callee *graph);
+
 /* code_files.c: checks that a variant's file can be read (if need_code_files is set) and hashes the variant's code.
  * *hash is 0 if there is nothing to read. */
 bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const char *dir, uint64_t *hash);

@@ -14,6 +14,7 @@ struct dfc_convert {
     struct dfl_sink *sink;
     struct df_platform *platform;       /* the machine that is converted */
     bool ok;
+    bool promise;                       /* its values are of a promise, and of no platform */
 };
 
 #define DFC_NO_UNIT (-1)

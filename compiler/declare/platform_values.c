@@ -12,8 +12,6 @@ struct measure { /* a number and the powers of its units */
     int bytes, seconds;
 };
 
-static const struct dfc_names in_platform = { .use = DFC_USE_PLATFORM };
-
 static bool is_param(const struct dfc_convert *c, const struct dfl_expr *e)
 {
     uint32_t id;
@@ -53,6 +51,7 @@ static bool measure(struct dfc_convert *c, const struct dfl_expr *e, struct meas
 
 static bool measure_number(struct dfc_convert *c, const struct dfl_expr *e, struct measure *m)
 {
+    const struct dfc_names names = { .use = c->promise ? DFC_USE_PROMISE : DFC_USE_PLATFORM };
     struct dfc_value value;
     enum dfc_unit_kind kind;
     double factor;
@@ -60,7 +59,7 @@ static bool measure_number(struct dfc_convert *c, const struct dfl_expr *e, stru
         dfl_error(c->sink, e->loc, "a number is missing before the unit '%s'", e->s);
         return false;
     }
-    if (!dfc_fold(c->u, &in_platform, e, &value))
+    if (!dfc_fold(c->u, &names, e, &value))
         return false;
     if (value.n.kind == DF_KIND_STR) {
         dfl_error(c->sink, e->loc, "a string is not a number");

@@ -191,6 +191,8 @@ struct dfc_fill {
 /* Kernels, args and params come first. Then, for the program: begin, each node in order, finish, which makes the graph.
  * false: reported. */
 bool dfc_fill_kernels(struct dfc_unit *u);
+/* Gives the builder what the graph promises. */
+bool dfc_fill_promises(struct dfc_unit *u, const struct dfc_callee *graph);
 bool dfc_fill_begin(struct dfc_fill *fill, struct dfc_elab *e);
 bool dfc_fill_node(struct dfc_fill *fill, uint32_t item, const struct dfc_solved *solved, const struct dfc_rows *rows);
 /* The node of a `select`, all of whose ports have this format. */

@@ -172,6 +172,18 @@ bool dfc_fill_kernels(struct dfc_unit *u)
     return true;
 }
 
+bool dfc_fill_promises(struct dfc_unit *u, const struct dfc_callee *graph)
+{
+    struct df_error error;
+    for (uint32_t p = 0; p < graph->n_promises; p++) {
+        const struct dfc_promise *promise = &graph->promises[p];
+        int rc = df_builder_promise(u->builder, promise->kind, promise->unit, promise->bound, graph->confidence, &error);
+        if (rc != DF_OK)
+            return builder_failed(u, promise->loc, rc, &error);
+    }
+    return true;
+}
+
 /* ---- scopes ---- */
 
 static unsigned loop_indices(const struct dfc_env *env, int32_t indices[DFC_MAX_LOOPS])

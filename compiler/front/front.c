@@ -104,12 +104,19 @@ static struct dfc_callee *find_root(struct dfc_unit *u)
     return root ? dfc_root_sized(u, id, root->dims, root->n_dims) : &dfc_callees(u)[id];
 }
 
+/* What is promised is about a whole run, so only the graph that is run can promise it. */
+static bool fill_promises(struct dfc_unit *u)
+{
+    uint32_t id;
+    return !dfc_index_find(&u->callees, u->options->root ? u->options->root->graph : "main", &id) || dfc_fill_promises(u, &dfc_callees(u)[id]);
+}
+
 /* Makes the program: flattened, connected, ordered, with formats, and given to the builder. */
 static bool elaborate_root(struct dfc_unit *u)
 {
     struct dfc_elab e;
     struct dfc_callee *root = dfc_root_reserve(u) && dfc_fuse_given(u) ? find_root(u) : NULL;
-    if (!root || !dfc_fill_kernels(u))
+    if (!root || !dfc_fill_kernels(u) || !fill_promises(u))
         return false;
     bool ok = dfc_elab_run(&e, u, root) && dfc_resolve(&e) && dfc_order_items(&e) && dfc_number_items(&e) &&
               dfc_mark_stages(&e) && dfc_fuse(&e) && dfc_solve_dims(&e);

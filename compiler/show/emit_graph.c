@@ -320,6 +320,10 @@ void dfc_emit_graph(FILE *out, const struct df_graph *g)
     fprintf(out, "graph %s: %u nodes, %u values, %u arcs, %u works, %u kernels\n\n", g->name, g->n_nodes, g->n_values,
             g->n_in_values, g->n_works, g->n_kernels);
     emit_args(out, g);
+    for (uint32_t p = 0; p < g->n_promises; p++) {
+        char text[320];
+        fprintf(out, "promise %s, confidence %g\n%s", df_promise_text(g, p, text, sizeof text), g->promises[p].confidence, p + 1 == g->n_promises ? "\n" : "");
+    }
     for (uint32_t k = 0; k < g->n_kernels; k++)
         emit_kernel(out, g, k);
     fputc('\n', out);

@@ -27,6 +27,7 @@ const char *dfc_use_words(enum dfc_use use)
     case DFC_USE_ARGUMENT: return "an argument of a function";
     case DFC_USE_TABLE: return "a table";
     case DFC_USE_RESOURCE: return "the number of a resource";
+    case DFC_USE_PROMISE: return "a promise";
     case DFC_USE_MOST: return "the bound of an extent";
     }
     return "an expression";

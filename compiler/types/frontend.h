@@ -139,6 +139,13 @@ struct dfc_sig {
 struct dff_table;                       /* compiler/formula/formula.h */
 struct dff_proof;                       /* compiler/proof/proof.h */
 
+struct dfc_promise {                    /* of a graph, checked */
+    enum df_promise_kind kind;
+    const char *unit;                   /* memory: whose; else NULL */
+    double bound;                       /* waves per second, seconds, bytes */
+    struct dfl_loc loc;
+};
+
 struct dfc_resource {
     const struct dfl_decl *decl;
     uint32_t n;                         /* jobs that may use it at a time */
@@ -174,6 +181,9 @@ struct dfc_callee {
     const struct dfl_variant *launch[2]; /* kernel: the variants that are a bare __global__ function, or a kernel of OpenCL; NULL: none */
     const struct dfl_graph *graph;      /* NULL: a kernel */
     struct dfc_index streams;           /* graph: names that its body assigns, and in ports */
+    const struct dfc_promise *promises; /* graph: n_promises of them */
+    uint32_t n_promises;
+    double confidence;                  /* of these */
     bool used;                          /* graph: it was elaborated, as a root or inside one */
     bool counted;                       /* graph: `tally` is what one use of it makes (elab_count.c) */
     struct dfc_tally tally;
@@ -250,7 +260,7 @@ bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_na
 enum dfc_use { DFC_USE_PARAM, DFC_USE_TYPE, DFC_USE_PORT, DFC_USE_ANNOTATION, DFC_USE_BOUND, DFC_USE_INDEX, DFC_USE_STAGE,
                DFC_USE_CONDITION, DFC_USE_SCALAR, DFC_USE_HINT, DFC_USE_COST, DFC_USE_THREADS,
                DFC_USE_TOLERANCE, DFC_USE_HALO, DFC_USE_LAUNCH, DFC_USE_ARGUMENT,
-               DFC_USE_PLATFORM, DFC_USE_TABLE, DFC_USE_RESOURCE, DFC_USE_MOST };
+               DFC_USE_PLATFORM, DFC_USE_TABLE, DFC_USE_RESOURCE, DFC_USE_PROMISE, DFC_USE_MOST };
 
 struct dfc_env {                        /* a loop variable, and those of the loops around it */
     const char *name;

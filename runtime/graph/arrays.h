@@ -14,6 +14,7 @@
     X(strings, char, n_string_bytes, 1, true)                     \
     X(class_names, uint32_t, n_classes, 1, true)                  \
     X(resources, struct df_resource, n_resources, 1, true)        \
+    X(promises, struct df_promise, n_promises, 1, true)           \
     X(kernels, struct df_kernel, n_kernels, 1, true)              \
     X(kports, struct df_kport, n_kports, 1, true)                 \
     X(extents, struct df_extent, n_extents, 1, true)              \

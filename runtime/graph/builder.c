@@ -108,6 +108,17 @@ int df_builder_resource(struct df_builder *b, const char *name, uint32_t n, stru
     return DF_OK;
 }
 
+int df_builder_promise(struct df_builder *b, enum df_promise_kind kind, const char *unit, double bound, double confidence, struct df_error *error)
+{
+    uint32_t string = df_builder_string(b, unit);
+    if ((unsigned)kind >= DF_N_PROMISE_KINDS || !(bound > 0 && bound <= DF_MOST_PROMISE) || !(confidence >= DF_LEAST_CONFIDENCE && confidence <= DF_MOST_CONFIDENCE))
+        return dfr_error(error, DF_E_ARGUMENT, "no such promise: its bound is above 0, and its confidence from %g to %g", DF_LEAST_CONFIDENCE, DF_MOST_CONFIDENCE);
+    struct df_promise *promise = string == DF_NONE ? NULL : dfr_builder_add(b, DFR_A_promises, 1);
+    if (!promise)
+        return dfr_error_memory(error);
+    *promise = (struct df_promise){ kind, string, bound, confidence };
+    return DF_OK;
+}
 
 int df_builder_class(struct df_builder *b, const char *name, uint32_t *cls, struct df_error *error)
 {

@@ -33,6 +33,9 @@ int df_builder_class(struct df_builder *b, const char *name, uint32_t *cls, stru
 /* Adds a resource that at most n jobs use at a time; they are numbered in this order. DF_E_ARGUMENT: there are DF_MAX_RESOURCES already, or n is out of range. */
 int df_builder_resource(struct df_builder *b, const char *name, uint32_t n, struct df_error *error);
 
+/* Adds a promise. unit: whose memory it is of; NULL for the other kinds. DF_E_ARGUMENT: a bound or confidence out of range. */
+int df_builder_promise(struct df_builder *b, enum df_promise_kind kind, const char *unit, double bound, double confidence, struct df_error *error);
+
 /* Adds args and dynamic params, in the order of their declaration. `help` is what --help says of it; NULL: nothing. */
 int df_builder_arg(struct df_builder *b, const char *name, enum df_scalar_type type, bool has_default,
                    union df_scalar value, const char *help, struct df_error *error);

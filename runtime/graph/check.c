@@ -40,6 +40,17 @@ static bool check_strings(const struct df_graph *g, struct df_error *error)
     return true;
 }
 
+static bool check_promises(const struct df_graph *g, struct df_error *error)
+{
+    for (uint32_t p = 0; p < g->n_promises; p++) {
+        const struct df_promise *promise = &g->promises[p];
+        REQUIRE(promise->kind < DF_N_PROMISE_KINDS && promise->unit < g->n_string_bytes && promise->bound > 0 && promise->bound <= DF_MOST_PROMISE &&
+                    promise->confidence >= DF_LEAST_CONFIDENCE && promise->confidence <= DF_MOST_CONFIDENCE,
+                "promise %u makes no sense", (unsigned)p);
+    }
+    return true;
+}
+
 static bool check_resources(const struct df_graph *g, struct df_error *error)
 {
     REQUIRE(g->n_resources <= DF_MAX_RESOURCES, "%u resources", (unsigned)g->n_resources);
@@ -487,7 +498,7 @@ static bool check_node_counts(const struct df_graph *g, struct df_error *error)
 
 bool df_graph_check(const struct df_graph *g, struct df_error *error)
 {
-    return check_strings(g, error) && check_resources(g, error) && check_kernels(g, error) && check_scalars(g, error) && check_works(g, error) &&
+    return check_strings(g, error) && check_resources(g, error) && check_promises(g, error) && check_kernels(g, error) && check_scalars(g, error) && check_works(g, error) &&
            check_scopes(g, error) && check_nodes(g, error) && check_values(g, error) && check_readers(g, error) &&
            check_arcs(g, error) && check_ranges(g, error) && check_node_counts(g, error);
 }

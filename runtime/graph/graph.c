@@ -9,6 +9,7 @@
 #include "runtime/graph/arrays.h"
 #include "runtime/graph/expr.h"
 #include "runtime/base/error.h"
+#include "runtime/base/text.h"
 
 #define INFO(field, type, count, factor, owns) \
     { #field, offsetof(struct df_graph, field), offsetof(struct df_graph, count), sizeof(type), factor, owns },
@@ -264,6 +265,19 @@ size_t dfr_call_name(const struct df_graph *g, const struct df_node *n, const in
         put(&text, number);
     }
     return text.length;
+}
+
+char *df_promise_text(const struct df_graph *g, uint32_t p, char *text, size_t size)
+{
+    const struct df_promise *promise = &g->promises[p];
+    char bound[32];
+    if (promise->kind == DF_PROMISE_RATE)
+        snprintf(text, size, "rate >= %.6g / s", promise->bound);
+    else if (promise->kind == DF_PROMISE_LATENCY)
+        snprintf(text, size, "latency <= %s", dfr_text_seconds_6(promise->bound, bound, sizeof bound));
+    else
+        snprintf(text, size, "memory %s <= %s", df_graph_string(g, promise->unit), dfr_text_bytes((uint64_t)promise->bound, bound, sizeof bound));
+    return text;
 }
 
 size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_t size)

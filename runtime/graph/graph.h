@@ -85,6 +85,19 @@ struct df_resource {
     uint32_t n;
 };
 
+/* A bound that runs are to keep. `dfc check` derives whether they do. */
+enum df_promise_kind { DF_PROMISE_RATE, DF_PROMISE_LATENCY, DF_PROMISE_MEMORY, DF_N_PROMISE_KINDS };
+struct df_promise {
+    uint32_t kind;
+    uint32_t unit;                           /* memory: the name of the unit whose memory it is; else 0 */
+    double bound;                            /* at least so many waves per second; at most so many seconds, or bytes */
+    double confidence;                       /* rate: the share of runs that keep it; latency: the share of waves */
+};
+#define DF_MOST_PROMISE 1e19                 /* bounds are above 0, and at most this */
+#define DF_LEAST_CONFIDENCE 0.5
+#define DF_MOST_CONFIDENCE 0.999
+#define DF_DEFAULT_CONFIDENCE 0.99
+
 struct df_kport {
     uint32_t name;
     uint8_t mode, elem, rank;
@@ -212,9 +225,10 @@ struct df_graph {
     uint32_t n_kernels, n_kports, n_dim_names, n_kscalars, n_works, n_nodes, n_values, n_in_values, n_readers;
     uint32_t n_scopes, n_indices, n_scalars, n_node_scalars, n_code, n_args, n_params, n_dims, n_wports;
     uint32_t n_string_bytes, n_extents;
-    uint32_t n_parts, n_port_rows, n_resources, n_live;
+    uint32_t n_parts, n_port_rows, n_resources, n_live, n_promises;
     const struct df_kernel *kernels;
     const struct df_resource *resources;
+    const struct df_promise *promises;
     const struct df_kport *kports;
     const struct df_extent *extents;
     const uint32_t *dim_names;
@@ -291,6 +305,9 @@ static inline uint64_t df_node_uses(const struct df_graph *g, uint32_t v) { retu
 static inline const struct df_live *df_node_live(const struct df_graph *g, uint32_t v) { return g->nodes[v].live ? &g->live[g->nodes[v].live - 1] : NULL; }
 /* The first live source; DF_NONE: there is none. */
 uint32_t df_graph_live(const struct df_graph *g);
+/* Writes promise p as the language has it: "latency <= 90 ms". Returns the text. */
+char *df_promise_text(const struct df_graph *g, uint32_t p, char *text, size_t size);
+
 /* Returns true if a stream determines the number of waves. */
 bool df_graph_has_streams(const struct df_graph *g);
 /* Returns true if jobs of some work take several threads. */

@@ -32,7 +32,7 @@ enum dfp_ratio {
 enum dfp_vertex_weight { DFP_WEIGHT_GPU, DFP_WEIGHT_CPU };
 
 enum dfp_objective {
-    DFP_BY_GRAPH, /* throughput if a kernel of the graph is a stream or has an acc, else latency */
+    DFP_BY_GRAPH, /* throughput if a kernel of the graph is a stream or has an acc, or a rate is promised; else latency */
     DFP_LATENCY, /* one wave ends as soon as possible */
     DFP_THROUGHPUT /* many waves are in flight: the busiest unit or copy engine has the least to do for each */
 };

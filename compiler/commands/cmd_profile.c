@@ -167,7 +167,7 @@ static unsigned split(char *line, char **fields, unsigned max)
 }
 
 enum { F_DEVICE = 1, F_VARIANT, F_KERNEL, F_DIMS, F_SCALARS, F_HASH, F_JOB_BYTES, F_MEAN, F_CI, F_RUNS, F_DROPPED,
-       F_DONE, N_FIELDS };
+       F_QUANTILES, F_DONE, N_FIELDS };
 
 static struct dfw_key key_of(char **f)
 {
@@ -219,6 +219,7 @@ static void take_sample(struct results *r, char **f)
     struct dfr_sample sample = { .mean_s = strtod(f[F_MEAN], NULL), .ci_s = strtod(f[F_CI], NULL),
                                  .runs = (uint32_t)strtoul(f[F_RUNS], NULL, 10),
                                  .dropped = (uint32_t)strtoul(f[F_DROPPED], NULL, 10) };
+    dfr_quantiles_read(f[F_QUANTILES], sample.quantile);
     int status = r->load.workers ? dfw_sample_store_loaded(r->db, &key, &sample, &r->load, &error)
                                  : dfw_sample_store(r->db, &key, &sample, &error);
     if (status != DF_OK) {

@@ -24,6 +24,7 @@ extern const struct dfc_command
     dfc_command_simulate,
     dfc_command_compare,
     dfc_command_explain,
+    dfc_command_check,
     dfc_command_gantt,
     dfc_command_merge,
     dfc_command_wrap,

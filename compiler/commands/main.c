@@ -34,6 +34,7 @@ static const struct dfc_command *const commands[] = {
     &dfc_command_map,
     &dfc_command_compare,
     &dfc_command_explain,
+    &dfc_command_check,
     &dfc_command_gantt,
     &dfc_command_merge,
     &dfc_command_wrap,

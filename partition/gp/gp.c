@@ -133,6 +133,9 @@ bool dfp_is_for_rate(const struct df_graph *graph, const struct dfp_options *opt
     for (uint32_t v = 0; v < graph->n_nodes && options->objective == DFP_BY_GRAPH; v++)
         if (graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM || df_node_n_acc(graph, v) > 0)
             return true;
+    for (uint32_t p = 0; p < graph->n_promises && options->objective == DFP_BY_GRAPH; p++)
+        if (graph->promises[p].kind == DF_PROMISE_RATE)
+            return true;
     return options->objective == DFP_THROUGHPUT;
 }
 

@@ -238,14 +238,23 @@ static void bind_key(struct dfw_db *db, sqlite3_stmt *s, const struct dfw_key *k
     sqlite3_bind_int64(s, 8, (sqlite3_int64)key->work.job_bytes);
 }
 
+static void bind_quantiles(sqlite3_stmt *s, int at, const float *quantiles)
+{
+    char text[16 * DFR_QUANTILES];
+    size_t used = 0;
+    for (unsigned i = 0; i < DFR_QUANTILES && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.5g", i ? " " : "", (double)quantiles[i]);
+    sqlite3_bind_text(s, at, text, -1, SQLITE_TRANSIENT);
+}
+
 int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
                      struct df_error *error)
 {
     sqlite3_stmt *s;
     int status = dfw_db_prepare(db,
                                 "INSERT INTO samples (machine, device, variant, kernel, dims, scalars, hash, job_bytes,"
-                                " mean_s, ci_s, runs, dropped, time)"
-                                " SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13"
+                                " mean_s, ci_s, runs, dropped, time, quantiles)"
+                                " SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14"
                                 " WHERE sample_fault(?8, ?9, ?10, ?11, ?12) IS NULL",
                                 &s, error);
     if (status != DF_OK)
@@ -256,6 +265,8 @@ int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct 
     sqlite3_bind_int64(s, 11, sample->runs);
     sqlite3_bind_int64(s, 12, sample->dropped);
     sqlite3_bind_int64(s, 13, (sqlite3_int64)time(NULL));
+    if (sample->quantile[DFR_QUANTILES - 1] > 0)
+        bind_quantiles(s, 14, sample->quantile);
     if (dfw_db_step(db, s) != SQLITE_DONE)
         status = dfw_db_fail(db, "store a sample", error);
     else if (sqlite3_changes(db->sqlite) == 0)

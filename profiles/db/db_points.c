@@ -40,6 +40,25 @@ static double mean_of(const struct sets *sets)
     return sample.mean_s;
 }
 
+/* The mean of the sets' quantiles, weighted by runs. NaN: no set has any. */
+static void spread_of(const struct sets *sets, struct df_spread *spread)
+{
+    double sum[DFR_QUANTILES] = { 0 }, above[DFR_QUANTILES], weight = 0;
+    struct dfr_sample all;
+    dfw_samples_combine(sets->at, sets->n, &all);
+    for (uint32_t i = 0; i < sets->n; i++) {
+        const struct dfr_sample *set = &sets->at[i];
+        if (!(set->quantile[DFR_QUANTILES - 1] > 0))
+            continue;
+        dfr_quantiles_above(set->quantile, set->runs, above);
+        weight += set->runs;
+        for (unsigned q = 0; q < DFR_QUANTILES; q++)
+            sum[q] += set->runs * set->mean_s / all.mean_s * above[q];
+    }
+    for (unsigned q = 0; q < DFR_QUANTILES; q++)
+        spread->quantile[q] = (float)(sum[q] / weight);
+}
+
 static double median_of(const struct dfr_load *loads, uint32_t n, size_t field)
 {
     double values[DFW_SETS_COMBINED];
@@ -82,6 +101,7 @@ static void end_point(struct reading *r)
         struct dfw_point *point = &r->points.at[r->points.n - 1];
         bool demands = r->n_loads ? measured_demand(r, &point->demand) : learned_demand(r, &point->demand);
         point->mean_s = mean_of(demands ? &r->alone : &r->all);
+        spread_of(demands ? &r->alone : &r->all, &point->spread);
     }
     r->all.n = r->alone.n = r->in_runs.n = r->n_loads = r->run_workers = 0;
 }
@@ -124,6 +144,7 @@ static bool take_row(struct reading *r, sqlite3_stmt *s)
     if (!dims || !scalars)
         return false;
     dfw_db_sample(s, 3, &sample);
+    dfr_quantiles_read((const char *)sqlite3_column_text(s, 12), sample.quantile);
     if (!last || strcmp(last->dims, dims) || strcmp(last->scalars, scalars) || last->job_bytes != job_bytes) {
         end_point(r);
         if (!begin_point(r, dims, scalars, job_bytes))
@@ -138,14 +159,13 @@ int dfw_points_load(struct dfw_db *db, const char *device, const char *variant, 
 {
     struct reading r = { .capacity = 0 };
     sqlite3_stmt *s;
-    char sql[512];
+    char sql[640];
     int status = dfw_bandwidth_load(db, &r.bytes_per_s, error);
-    snprintf(sql, sizeof sql, "SELECT dims, scalars, job_bytes, mean_s, ci_s, runs, dropped, %s"
-             " WHERE machine = ?1 AND kernel = ?2 AND device = ?3 AND variant = ?4 AND hash = ?5 AND" DFW_USABLE
+    snprintf(sql, sizeof sql, "SELECT dims, scalars, job_bytes, mean_s, ci_s, runs, dropped, %s, %s"
+             " FROM samples%s WHERE machine = ?1 AND kernel = ?2 AND device = ?3 AND variant = ?4 AND hash = ?5 AND" DFW_USABLE
              " ORDER BY dims, scalars, job_bytes, id DESC",
-             db->version < 4 ? "NULL, NULL, NULL, NULL, NULL FROM samples"
-                             : "workers, self_s, triad_s, one_bytes_per_s, all_bytes_per_s FROM samples"
-                               " LEFT JOIN loads ON sample = id");
+             db->version < 4 ? "NULL, NULL, NULL, NULL, NULL" : "workers, self_s, triad_s, one_bytes_per_s, all_bytes_per_s",
+             db->version < 9 ? "NULL" : "quantiles", db->version < 4 ? "" : " LEFT JOIN loads ON sample = id");
     if (status == DF_OK)
         status = dfw_db_prepare(db, sql, &s, error);
     if (status != DF_OK)

@@ -2,13 +2,13 @@
  *
  * Versions: 1 has samples, platforms and units. 2 adds links between devices; 3 whether registering (pinning) memory is
  *           faster; 4 the bandwidth of the host's memory, and samples taken under load; 5 hand-over latencies; 6
- *           performance figures of units; 7 firing rates; 8 numbers of waves. A writable file of an older version is
+ *           performance figures of units; 7 firing rates; 8 numbers of waves; 9 the quantiles of a sample set. A writable file of an older version is
  *           migrated when it is opened, by steps that only add tables and columns. A read-only file is read as it is.
  */
 #include "profiles/db/db_impl.h"
 #include "runtime/base/error.h"
 
-#define SCHEMA_VERSION 8
+#define SCHEMA_VERSION 9
 #define APPLICATION_ID 0x64667077       /* "dfpw" */
 
 static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the next */
@@ -53,6 +53,9 @@ static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the
     " waves INTEGER NOT NULL, PRIMARY KEY (program, code, node)) WITHOUT ROWID;",
 
     "CREATE TABLE IF NOT EXISTS waves (program TEXT NOT NULL, code TEXT NOT NULL, waves INTEGER NOT NULL, PRIMARY KEY (program, code)) WITHOUT ROWID;",
+
+    /* quantiles: as dfr_quantiles_read() reads them. */
+    "ALTER TABLE samples ADD COLUMN quantiles TEXT;",
 };
 
 static int pragma_int(struct dfw_db *db, const char *sql, int64_t *value, struct df_error *error)

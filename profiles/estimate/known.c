@@ -229,3 +229,38 @@ int dfw_known_times(const struct dfw_known *known, const struct df_graph *graph,
         dfr_times_free(&made);
     return status;
 }
+
+/* ---- spread ---- */
+
+static int set_spread(const struct lookup *l, uint32_t work, struct df_spread *spread, struct df_error *error)
+{
+    const struct dfw_kernel_points *points = points_of(l, l->graph->works[work].kernel);
+    for (uint32_t i = 0; points && i < 2; i++) {
+        const size_t at = (size_t)l->classes[i] * l->times->n_works + work;
+        struct dfr_work_key key;
+        if (l->classes[i] == DF_NONE || l->times->source[at] != DF_TIME_MEASURED)
+            continue;
+        const int status = dfr_work_key_make(l->graph, work, l->classes[i], false, &key, error);
+        if (status != DF_OK)
+            return status;
+        const struct dfw_point *point = find_point(&points->of[i], &key);
+        if (point)
+            spread[at] = point->spread;
+        dfr_work_key_free(&key);
+    }
+    return DF_OK;
+}
+
+int dfw_known_spread(const struct dfw_known *known, const struct df_graph *graph, struct df_times *times, struct df_spread **spread, struct df_error *error)
+{
+    int status = DF_OK;
+    *spread = calloc((size_t)times->n_classes * times->n_works + 1, sizeof **spread);
+    if (!*spread)
+        return dfr_error_memory(error);
+    for (; known; known = known->other) {
+        const struct lookup l = { .known = known, .classes = { DF_CLASS_CPU, dfw_known_class(known, graph) }, .graph = graph, .times = times };
+        for (uint32_t work = 0; work < times->n_works && status == DF_OK; work++)
+            status = set_spread(&l, work, *spread, error);
+    }
+    return status;
+}

@@ -31,6 +31,7 @@ struct dfw_point {                      /* one measured size of one variant */
     uint64_t job_bytes;
     double mean_s;                      /* of all its sample sets, combined as by dfw_points_load() */
     struct df_demand demand;            /* both 0: nothing is known */
+    struct df_spread spread;            /* all 0 in a pack, which has none */
 };
 struct dfw_points {
     uint32_t n;
@@ -64,6 +65,8 @@ struct dfw_known {
 uint32_t dfw_known_class(const struct dfw_known *known, const struct df_graph *graph);
 int dfw_known_times(const struct dfw_known *known, const struct df_graph *graph, struct df_times *times,
                     struct df_error *error);
+/* *spread: [class * n_works + work], as in `times`, which came of `known`; the caller frees it. Of works that were not measured it is 0. DF_E_MEMORY. */
+int dfw_known_spread(const struct dfw_known *known, const struct df_graph *graph, struct df_times *times, struct df_spread **spread, struct df_error *error);
 void dfw_known_free(struct dfw_known *known);
 
 /* Serialises it; the caller frees the bytes. */

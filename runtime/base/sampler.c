@@ -36,6 +36,43 @@ double dfr_median(double *values, uint32_t n)
     return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 
+const double dfr_quantile_share[DFR_QUANTILES] = { 0,    0.02, 0.05, 0.1, 0.15, 0.2,  0.25, 0.3,   0.35, 0.4,  0.45,  0.5,   0.55,  0.6,
+                                                   0.65, 0.7,  0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.965, 0.98, 0.99, 0.995, 0.998, 1 };
+
+void dfr_quantiles_read(const char *text, float *quantiles)
+{
+    float before = 0;
+    for (unsigned i = 0; i < DFR_QUANTILES; i++) {
+        char *end = NULL;
+        quantiles[i] = text ? strtof(text, &end) : 0;
+        if (!text || end == text || !(quantiles[i] >= before) || !isfinite(quantiles[i])) {
+            quantiles[DFR_QUANTILES - 1] = 0;
+            return;
+        }
+        before = quantiles[i];
+        text = end;
+    }
+}
+
+double dfr_quantile(const float *quantiles, double share)
+{
+    unsigned low = 0, high = DFR_QUANTILES - 1;
+    while (high - low > 1) {
+        const unsigned middle = (low + high) / 2;
+        *(dfr_quantile_share[middle] <= share ? &low : &high) = middle;
+    }
+    const double along = (share - dfr_quantile_share[low]) / (dfr_quantile_share[high] - dfr_quantile_share[low]);
+    return quantiles[low] + (along < 1 ? along : 1) * (quantiles[high] - quantiles[low]);
+}
+
+void dfr_quantiles_above(const float *quantiles, uint32_t runs, double *above)
+{
+    for (unsigned i = 0; i < DFR_QUANTILES; i++) {
+        const double share = dfr_quantile_share[i];
+        above[i] = dfr_quantile(quantiles, share + sqrt(share * (1 - share) / runs));
+    }
+}
+
 void dfr_sample_of(const double *seconds, uint32_t n, double *scratch, struct dfr_sample *sample)
 {
     double *sorted = scratch, *deviations = scratch + n;
@@ -63,6 +100,11 @@ void dfr_sample_of(const double *seconds, uint32_t n, double *scratch, struct df
     }
     sample->mean_s = mean;
     sample->ci_s = kept < 2 ? NAN : t_quantile(kept - 1) * sqrt(squares / (kept - 1) / kept);
+    for (unsigned i = 0; i < DFR_QUANTILES; i++) {
+        const double at = dfr_quantile_share[i] * (n - 1);
+        const uint32_t below = (uint32_t)at, above = below + 1 < n ? below + 1 : below;
+        sample->quantile[i] = mean > 0 ? (float)((sorted[below] + (at - below) * (sorted[above] - sorted[below])) / mean) : 0;
+    }
     sample->runs = n;
     sample->dropped = n - kept;
 }

@@ -12,10 +12,22 @@
 
 #include "runtime/df.h"
 
+/* How single measurements are distributed: quantiles at the shares dfr_quantile_share[], the first 0 and the last 1, as multiples of the mean. The last is 0 if
+ * they are unknown. */
+#define DFR_QUANTILES 28
+extern const double dfr_quantile_share[DFR_QUANTILES];
+/* Reads them from a text of numbers with blanks between. If it is not that, or they do not rise, they are unknown. */
+void dfr_quantiles_read(const char *text, float *quantiles);
+/* Of few measurements a quantile is not known well: gives those that are a standard error higher. */
+void dfr_quantiles_above(const float *quantiles, uint32_t runs, double *above);
+/* The quantile at any share, interpolated. */
+double dfr_quantile(const float *quantiles, double share);
+
 struct dfr_sample {
     double mean_s;                      /* of what is left after outliers are dropped */
     double ci_s;                        /* half width of the 95 % interval of the mean; NaN: unknown (one run) */
     uint32_t runs, dropped;             /* all measurements; those of them that were dropped as outliers */
+    float quantile[DFR_QUANTILES];      /* of all measurements */
 };
 
 #define DFR_LEAST_TIME_S 1e-9           /* a tick of the clock; what is measured as 0 took less, and is kept as this */

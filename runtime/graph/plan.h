@@ -10,6 +10,7 @@
 #define DF_PLAN_H
 
 #include "runtime/graph/graph.h"
+#include "runtime/base/sampler.h"
 #include "runtime/graph/platform.h"
 
 /* Where a time came from. A kernel with no sample and no cost gets a stated default. On the cpu this is
@@ -38,6 +39,11 @@ static inline double dfr_stretch(const struct df_demand *demand, double computes
     double memory = shortage->memory > shortage->cores ? shortage->memory / shortage->cores : 1;
     return waits * (1 - demand->sensitivity + demand->sensitivity * memory);
 }
+
+/* How single jobs of a work differ from its time, as in struct dfr_sample. All 0: not at all; NaN: not known. */
+struct df_spread {
+    float quantile[DFR_QUANTILES];
+};
 
 struct df_times {
     uint32_t n_classes, n_works;

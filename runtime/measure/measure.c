@@ -356,7 +356,10 @@ static int sample_of(const struct dfr_measure *m, const struct dfr_measure_times
     dfr_sample_of(times->seconds, times->n, scratch, sample);
     free(scratch);
     if (m->complete) {                  /* all its calls were seen, so all count */
+        const double kept_s = sample->mean_s;
         sample->mean_s = mean(times);
+        for (unsigned i = 0; i < DFR_QUANTILES; i++)
+            sample->quantile[i] *= sample->mean_s > 0 ? (float)(kept_s / sample->mean_s) : 0;
         sample->dropped = 0;
         sample->ci_s = NAN;             /* nothing is uncertain then */
     }

@@ -156,8 +156,11 @@ int dfr_measure_report_sample(struct dfr_measure *m, uint32_t work, uint32_t cls
     int status = key_text(m, work, cls, "", &text, error);
     if (status != DF_OK)
         return status;
-    fprintf(r->out, "sample\t%s\t%.17g\t%.17g\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\n", text,
-            fmax(sample->mean_s, DFR_LEAST_TIME_S), sample->ci_s, sample->runs, sample->dropped, ++r->done);
+    fprintf(r->out, "sample\t%s\t%.17g\t%.17g\t%" PRIu32 "\t%" PRIu32 "\t", text,
+            fmax(sample->mean_s, DFR_LEAST_TIME_S), sample->ci_s, sample->runs, sample->dropped);
+    for (unsigned i = 0; i < DFR_QUANTILES; i++)
+        fprintf(r->out, "%s%.5g", i ? " " : "", (double)sample->quantile[i]);
+    fprintf(r->out, "\t%" PRIu32 "\n", ++r->done);
     free(text);
     return flush(r, error);
 }

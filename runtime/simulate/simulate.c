@@ -123,6 +123,16 @@ static void begin_job(struct sim *s, uint32_t unit, uint32_t slot, uint32_t node
         dfr_event_add(&s->events, end);
 }
 
+/* What the node's job of the wave in the slot takes on the unit. */
+static double time_of_job(const struct sim *s, uint32_t unit, uint32_t slot, uint32_t node)
+{
+    const double launch_s = s->platform->units[unit].launch_s;
+    double time_s = s->true_s[(size_t)unit * s->graph->n_works + s->graph->nodes[node].work];
+    if (s->options->stretch && time_s > launch_s)
+        time_s = launch_s + (time_s - launch_s) * s->options->stretch(s->options->stretch_arg, unit, node, sim_wave(s, slot));
+    return time_s * sim_rate(s, node);
+}
+
 static void start(struct sim *s, uint32_t w)
 {
     struct sim_worker *worker = &s->workers[w];
@@ -131,10 +141,8 @@ static void start(struct sim *s, uint32_t w)
         struct sim_job *job = sim_job(s, slot, node);
         if (job->state != SIM_LOADED)
             continue;
-        double time_s = s->true_s[(size_t)worker->unit * s->graph->n_works + s->graph->nodes[node].work] *
-                        sim_rate(s, node);
-        if (sim_frames(s, node))
-            time_s = dfr_frames_job_s(sim_frames(s, node), slot, s->wave[slot], s->now_s);
+        const double time_s = sim_frames(s, node) ? dfr_frames_job_s(sim_frames(s, node), slot, s->wave[slot], s->now_s)
+                                                  : time_of_job(s, worker->unit, slot, node);
         worker->running = true;
         worker->began_s = s->now_s;
         job->state = SIM_RUNNING;

@@ -53,6 +53,9 @@ struct dfr_simulate_options {
     bool prefetch;                      /* --prefetch: a device takes one job more, and loads its data meanwhile */
     /* [class * n_works + work]: how long jobs really take, if the times are wrong; NULL: as expected */
     const double *true_time_s;
+    /* How many times as long as that the node's job of this wave takes on the unit, its launch aside; NULL: as long. */
+    double (*stretch)(void *arg, uint32_t unit, uint32_t node, uint32_t wave);
+    void *stretch_arg;
     bool find_jobs;                     /* a device finds its number of jobs in flight, if its unit says none:
                                          * flight.h */
     bool no_guard;                      /* --guard=off: gp keeps to its plan */

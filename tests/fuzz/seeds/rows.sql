@@ -1,10 +1,10 @@
-INSERT INTO samples VALUES (1, 'fuzz', 'cpu', 'cpu', 'make', 'k=64', 'seed=1', 0, 256, 1e-5, 1e-7, 9, 1, 0);
-INSERT INTO samples VALUES (2, 'fuzz', 'cpu', 'cpu', 'make', 'k=64', 'seed=1', 0, 256, 1.1e-5, NULL, 1, 0, 0);
-INSERT INTO samples VALUES (3, 'fuzz', 'cpu', 'cpu', 'add', 'k=64', '', 0, 768, 2e-5, 1e-7, 9, 0, 0);
-INSERT INTO samples VALUES (4, 'fuzz', 'cpu', 'cpu', 'add', 'k=640', '', 0, 7680, 2e-4, 1e-7, 9, 0, 0);
-INSERT INTO samples VALUES (5, 'fuzz', 'cpu', 'cpu', 'add', 'k=6400', '', 0, 76800, 2e-3, 1e-7, 9, 0, 0);
-INSERT INTO samples VALUES (6, 'fuzz', 'emu', 'gpu', 'add', 'k=128', '', 0, 1536, 2e-6, 1e-7, 3, 0, 0);
-INSERT INTO samples VALUES (7, 'fuzz', 'GPU', 'gpu', 'add', 'k=128', '', 0, 1536, 2e-6, 1e-7, 3, 0, 0);
+INSERT INTO samples VALUES (1, 'fuzz', 'cpu', 'cpu', 'make', 'k=64', 'seed=1', 0, 256, 1e-5, 1e-7, 9, 1, 0, '0.9 0.91 0.92 0.93 0.94 0.95 0.96 0.97 0.98 0.99 1 1.01 1.02 1.03 1.04 1.05 1.06 1.07 1.08 1.09 1.1 1.11 1.12 1.13 1.14 1.15 1.16 1.17');
+INSERT INTO samples VALUES (2, 'fuzz', 'cpu', 'cpu', 'make', 'k=64', 'seed=1', 0, 256, 1.1e-5, NULL, 1, 0, 0, NULL);
+INSERT INTO samples VALUES (3, 'fuzz', 'cpu', 'cpu', 'add', 'k=64', '', 0, 768, 2e-5, 1e-7, 9, 0, 0, NULL);
+INSERT INTO samples VALUES (4, 'fuzz', 'cpu', 'cpu', 'add', 'k=640', '', 0, 7680, 2e-4, 1e-7, 9, 0, 0, NULL);
+INSERT INTO samples VALUES (5, 'fuzz', 'cpu', 'cpu', 'add', 'k=6400', '', 0, 76800, 2e-3, 1e-7, 9, 0, 0, NULL);
+INSERT INTO samples VALUES (6, 'fuzz', 'emu', 'gpu', 'add', 'k=128', '', 0, 1536, 2e-6, 1e-7, 3, 0, 0, NULL);
+INSERT INTO samples VALUES (7, 'fuzz', 'GPU', 'gpu', 'add', 'k=128', '', 0, 1536, 2e-6, 1e-7, 3, 0, 0, NULL);
 INSERT INTO platforms VALUES (1, 'fuzz', 0, 'here', 0), (2, 'fuzz', 1, 'emulated', 0);
 INSERT INTO units VALUES (1, 0, 'cpu', 'host', 4, 1000000000, 1, 0.0, 0, 0.0, 0.0, 0, 0.0, 0.0, 0);
 INSERT INTO units VALUES (1, 1, 'gpu', 'GPU', 1, 1000000000, 2, 5e-6, 2, 12e9, 1e-5, 4096, 12e9, 1e-5, 0);

@@ -70,11 +70,22 @@ static void comes_back(void **state)
     char k1[] = "k=1024", k2[] = "k=1025";
     struct dfw_key key = key_of("añadir", k1, UINT64_MAX - 5);
     struct dfr_sample sample = { .mean_s = 2.13e-3, .ci_s = 1e-5, .runs = 14, .dropped = 2 }, loaded = { 0 };
+    for (unsigned i = 0; i < DFR_QUANTILES; i++)
+        sample.quantile[i] = 0.9f + 0.01f * (float)i;
     assert_int_equal(dfw_sample_store(db, &key, &sample, NULL), DF_OK);
     dfw_db_close(db);
 
     db = open_new("back.db");
     bool found = false;
+    struct dfw_points points;
+    assert_int_equal(dfw_points_load(db, key.device, key.variant, key.work.kernel, key.work.hash, &points, NULL), DF_OK);
+    assert_int_equal(points.n, 1);
+    double above[DFR_QUANTILES];        /* of 14 runs */
+    dfr_quantiles_above(sample.quantile, 14, above);
+    for (unsigned i = 0; i < DFR_QUANTILES; i++)
+        assert_true(fabs((double)points.at[0].spread.quantile[i] - above[i]) < 1e-4);
+    assert_true(above[11] > (double)sample.quantile[11] && above[0] == (double)sample.quantile[0] && fabs(above[27] - (double)sample.quantile[27]) < 1e-6);
+    dfw_points_free(&points);
     assert_int_equal(load_sample(db, &key, &loaded, &found, NULL), DF_OK);
     assert_true(found);
     assert_true(loaded.mean_s == sample.mean_s && loaded.ci_s == sample.ci_s);
@@ -619,7 +630,7 @@ static void an_older_database_keeps_what_it_has(void **state)
     assert_int_equal(dfw_db_open(path, false, &db, NULL), DF_OK);
     holds_what_version_1_held(db);
     dfw_db_close(db);
-    assert_int_equal(version_of(path), 8);
+    assert_int_equal(version_of(path), 9);
     db = open_new("old.db");            /* and takes what is new */
     holds_what_version_1_held(db);
     struct df_platform p = { .n_units = 3, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
@@ -651,9 +662,9 @@ static void version_2_with_and_without_registers(void **state)
         dfw_db_close(db);
         if (!with)
             execute(in_folder(name), "DROP TABLE registers");
-        execute(in_folder(name), "DROP TABLE bandwidths; DROP TABLE loads; DROP TABLE handovers; DROP TABLE figures; PRAGMA user_version = 2");
+        execute(in_folder(name), "DROP TABLE bandwidths; DROP TABLE loads; DROP TABLE handovers; DROP TABLE figures; ALTER TABLE samples DROP COLUMN quantiles; PRAGMA user_version = 2");
         db = open_new(name);
-        assert_int_equal(version_of(in_folder(name)), 8);
+        assert_int_equal(version_of(in_folder(name)), 9);
         assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
         assert_true(found && loaded.units[1].registers == (with ? DF_REGISTER_NO : DF_REGISTER_UNKNOWN));
         assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, false, NULL), DF_OK);

@@ -211,7 +211,7 @@ static struct dfw_known make_known(void)
         struct dfw_points *p = &known.kernels[points[i].kernel].of[points[i].cls];
         p->at = realloc(p->at, (p->n + 1) * sizeof *p->at);
         p->at[p->n++] = (struct dfw_point){ strdup(points[i].dims), strdup(points[i].scalars), 40 + i,
-                                            points[i].mean_s, { 0, 0 } };
+                                            points[i].mean_s, { 0, 0 }, { { 0 } } };
     }
     return known;
 }

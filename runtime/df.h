@@ -341,6 +341,24 @@ struct df_node_skips {
     uint64_t left_out;                  /* its kernel was not called, because an input was empty */
 };
 
+/* What is done about a wave that takes longer than the graph promises: it is counted, a line on stderr says it, or the run fails. */
+enum { DF_LATE_COUNT, DF_LATE_WARN, DF_LATE_FAIL };
+#define DF_MOST_LATE 8
+
+/* How long waves took, from the begin of a wave's first job to the end of its last one, and how often they ended, beside what the graph promises. */
+struct df_latency_stats {
+    uint64_t waves, late;               /* that were measured; 0: none was, and the rest is not set. late: longer than promised */
+    double promised_s, confidence;      /* 0: no latency is promised */
+    double p50_s, p99_s, worst_s;
+    double rate, promised_rate;         /* of the waves from the first that ended to the last, per second; 0: not promised, or there are fewer than two */
+    unsigned n_causes;                  /* of the first late waves */
+    struct {
+        int64_t wave;
+        double latency_s;
+        char cause[200];
+    } causes[DF_MOST_LATE];
+};
+
 struct df_platform;
 struct df_plan;
 struct df_planner;
@@ -405,6 +423,8 @@ struct df_options {
                                          * `dfc replay` runs again; borrowed for the run */
     unsigned n_record_jobs;
     struct dfr_replay *replay;          /* the run is of one recorded job alone; runtime/inspect/record_job.h. NULL: it is not */
+    int latency;                        /* measure how long waves take, for df_stats.latency, if the graph promises a latency or a rate */
+    int on_late;                        /* DF_LATE_…; the others than DF_LATE_COUNT need a graph that promises a latency */
     double watchdog_s;                  /* a job that runs longer is named on stderr; 0: no job is */
     void (*expired)(void *arg);         /* called after that, by a thread of the run; NULL: the run goes on */
     void *expired_arg;
@@ -507,6 +527,7 @@ struct df_stats {
     struct df_rehearsal_stats rehearsal;
     unsigned n_live;
     struct df_live_stats live[DF_MAX_LIVE];
+    struct df_latency_stats latency;
     struct df_worker_stats workers[DF_MAX_WORKERS];
     struct df_memory_stats memories[DF_MAX_UNITS];
 };

@@ -14,6 +14,7 @@
 #include "runtime/engine/firing.h"
 #include "runtime/engine/gang.h"
 #include "runtime/engine/live.h"
+#include "runtime/engine/latency.h"
 #include "runtime/engine/ports.h"
 #include "runtime/engine/tokens.h"
 
@@ -235,6 +236,8 @@ static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
     dfr_buffers_find_unwritten(run, 0, slot, wave);
     if (run->live)
         dfr_live_wave_ended(run, slot);
+    if (run->watch.latency)
+        dfr_latency_wave(run, slot, wave);
     /* seq_cst, as in end_stream(): if the last wave ends while the limit is lowered, the later of both sees the other's
      * write. Rounds between passes that do not begin count, too */
     atomic_fetch_add_explicit(&run->firing.waves_done, run->skips.passes ? (next - wave) / run->inflight : 1,

@@ -366,6 +366,7 @@ struct dfr_run_watch {                  /* tracing and inspection */
     double started_s;
     struct dfr_trace *trace;            /* NULL: none asked for */
     struct dfr_trace_row *start_row;
+    struct dfr_latency *latency;        /* of waves (latency.h); NULL: not measured */
     struct dfr_inspect *inspect;        /* NULL: no inspection while jobs run */
     /* A hook that runs a CPU job instead of a plain kernel call: inspects it, or waits (start/run_rehearse.c). NULL: the worker
      * calls the kernel. */

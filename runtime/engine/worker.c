@@ -5,6 +5,7 @@
 #include "runtime/engine/crash.h"
 #include "runtime/engine/firing.h"
 #include "runtime/engine/gang.h"
+#include "runtime/engine/latency.h"
 #include "runtime/engine/ports.h"
 #include "runtime/engine/steal.h"
 #include "runtime/engine/tokens.h"
@@ -78,6 +79,8 @@ struct dfr_trace_event *dfr_job_timed(struct dfr_worker *w, const struct df_call
 
     if (w->node_stats)
         df_node_stats_add(&w->node_stats[node], w->unit > 0, end_s - begin_s);
+    if (w->run->watch.latency)
+        dfr_latency_job(w->run, call->job, w->unit, begin_s, end_s);
     return w->row ? dfr_trace_add(w->row, node, dfr_traced_wave(w->run, call->job, call->wave), begin_s, end_s,
                                   g->works[g->nodes[node].work].job_bytes)
                   : NULL;

@@ -24,11 +24,11 @@ void dfr_worker_call(struct dfr_worker *worker);
  * earliest wave is reported, whichever job ran first. */
 void *dfr_worker_drain(void *worker);
 
-/* ---- the times of single jobs: for the trace, --learn and df_options.node_stats ---- */
+/* ---- the times of single jobs: for the trace, --learn, df_options.node_stats and latencies ---- */
 
 static inline bool dfr_times_jobs(const struct dfr_worker *w)
 {
-    return w->row || w->node_stats;
+    return w->row || w->node_stats || w->run->watch.latency;
 }
 
 /* Records the time of the job of `call`. Returns its event in the worker's row of the trace; NULL: it has none. */

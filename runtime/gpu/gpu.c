@@ -131,7 +131,7 @@ static int open_device(struct dfr_gpu *gpu, struct df_error *error)
         .pool_bytes = run->devices.rooms[gpu->unit].pool_bytes,
         .compute_streams = run->devices.jobs,
         .check = run->options.emu_check,
-        .times = run->watch.trace || run->options.node_stats,
+        .times = run->watch.trace || run->options.node_stats || run->watch.latency,
         .wakeup = gpu_wakeup,
         .wakeup_arg = &run->threads.wakes[gpu->unit],
         .cores = run->machine.cores,

@@ -55,6 +55,10 @@ const char *dfr_policy_default(const struct dfr_default_facts *f, char *why, siz
 {
     bool good_plan = f->plan_fits && dfr_plan_is_default(f->graph, f->plan, f->waves);
 
+    if (f->graph->n_promises > 0 && good_plan) {
+        snprintf(why, size, "the graph makes promises, which were derived for the program's plan, and that fits");
+        return DFR_POLICY_KNOWN;
+    }
     if (f->n_devices == 0)
         return without_devices(f, good_plan, why, size);
     if (!good_plan && f->plans && dfr_times_known(f->graph, f->times, f->platform)) {

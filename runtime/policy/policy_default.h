@@ -6,6 +6,8 @@
  *    this machine, else dmdas. Such jobs are long enough for a good order to pay.
  *  - Everything else: ws. It does the least work for each job.
  *
+ * A graph that makes promises: gp, if the program carries a plan that fits, because 'dfc check' derives them for that.
+ *
  * With devices: gp, if the program carries a plan that fits, else dmda. No planner is run unless it was requested.
  */
 #ifndef DFR_POLICY_DEFAULT_H

@@ -30,6 +30,8 @@ int dfr_inspect_together(const struct df_options *o, struct df_error *error)
     const char *other = o->policy ? "--policy" : o->workers > 1 ? "--workers" : o->inflight > 1 ? "--inflight"
                         : o->gpu_jobs > 1 ? "--gpu-jobs" : NULL;
 
+    if (o->on_late != DF_LATE_COUNT && o->device == DF_DEVICE_SIM)
+        return dfr_error(error, DF_E_ARGUMENT, "--on-late: 'dfc check' derives latencies in virtual time, and --device=sim is that");
     if (inspects && o->device == DF_DEVICE_SIM)
         return dfr_error(error, DF_E_ARGUMENT, "%s: no kernel is called in the virtual time of --device=sim",
                          inspects);

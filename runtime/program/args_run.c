@@ -79,6 +79,8 @@ const struct dfr_option dfr_options_run[] = {
       "totals: no kernels and nodes, so that no job is timed by itself; json,totals: both", DFR_SET_ALL(set_stats) },
     { "--stats-file", "FILE", "write that to a file", DFR_FIELD(NAME, struct dfr_command_line, stats_path),
       .program_only = "the function whose name ends in _stats gives them" },
+    { "--on-late", "warn|fail", "if a wave takes longer than the graph promises: say it and why, at most once a second; or end with status 1",
+      DFR_FIELD(WORD, struct dfr_command_line, options.on_late), .first = 1, DFR_PROGRAM },
     { "--progress", "auto|on|off", "a line on stderr with the waves that are done, their rate and the time left (default auto: if "
       "stderr is a terminal)", DFR_FIELD(WORD, struct dfr_command_line, progress) },
     { "--on-error", "stop|skip", "a picture that cannot be read ends the run (default), or makes an empty wave: then a table at the end says which and why, "

@@ -341,6 +341,7 @@ static int run_and_report(const struct df_graph *graph, struct dfr_command_line 
     int rc = line->stats && !stats_stream(line) ? dfr_output_check(line->stats_path, error) : DF_OK;
     if (rc != DF_OK)
         return rc;
+    line->options.latency = line->stats != DFR_STATS_NONE && !line->stats_totals;
     if ((line->stats != DFR_STATS_NONE && !line->stats_totals &&
          !(line->options.node_stats = calloc((size_t)graph->n_nodes + 1, sizeof *line->options.node_stats))) ||
         (line->stats != DFR_STATS_NONE &&

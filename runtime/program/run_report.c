@@ -93,6 +93,37 @@ static void report_rehearsal(const struct df_rehearsal_stats *r, FILE *out)
             r->n_late, r->waits);
 }
 
+/* Late waves beyond the promise's confidence break it. */
+static void report_latency(const struct df_latency_stats *l, FILE *out)
+{
+    char a[24], b[24], c[24];
+    if (!l->waves)
+        return;
+    fprintf(out, "latency          %s (median), %s (99 %%), %s (worst)\n", dfr_text_seconds(l->p50_s, a, sizeof a), dfr_text_seconds(l->p99_s, b, sizeof b),
+            dfr_text_seconds(l->worst_s, c, sizeof c));
+    if (l->promised_s > 0)
+        fprintf(out, "promised         %s: %" PRIu64 " of %" PRIu64 " waves took longer (%.3g %%; %.3g %% may)\n", dfr_text_seconds_6(l->promised_s, a, sizeof a), l->late, l->waves,
+                100 * (double)l->late / (double)l->waves, 100 * (1 - l->confidence));
+    for (unsigned i = 0; i < l->n_causes; i++)
+        fprintf(out, "    wave %-8" PRId64 "%s: %s\n", l->causes[i].wave, dfr_text_seconds(l->causes[i].latency_s, a, sizeof a), l->causes[i].cause);
+    if (l->n_causes < l->late)
+        fprintf(out, "    … and %" PRIu64 " more\n", l->late - l->n_causes);
+    if (l->promised_rate > 0 && l->rate > 0)
+        fprintf(out, "rate             %.3g / s, %.3g / s promised\n", l->rate, l->promised_rate);
+}
+
+static void put_latency_json(const struct df_latency_stats *l, FILE *out)
+{
+    fprintf(out, "\"latency\": {\"waves\": %" PRIu64 ", \"late\": %" PRIu64 ", \"promised_s\": %.9g, \"confidence\": %.9g, \"p50_s\": %.9g, \"p99_s\": %.9g, \"worst_s\": %.9g"
+            ", \"rate\": %.9g, \"promised_rate\": %.9g, \"causes\": [", l->waves, l->late, l->promised_s, l->confidence, l->p50_s, l->p99_s, l->worst_s, l->rate, l->promised_rate);
+    for (unsigned i = 0; i < l->n_causes; i++) {
+        fprintf(out, "%s{\"wave\": %" PRId64 ", \"latency_s\": %.9g, \"cause\": ", i ? ", " : "", l->causes[i].wave, l->causes[i].latency_s);
+        dfr_text_json(out, l->causes[i].cause);
+        fputc('}', out);
+    }
+    fputs("]}, ", out);
+}
+
 void dfr_report_text(const struct df_stats *s, const struct df_graph *graph, const struct df_node_stats *nodes,
                      const struct df_node_skips *skips, FILE *out)
 {
@@ -109,6 +140,7 @@ void dfr_report_text(const struct df_stats *s, const struct df_graph *graph, con
     fprintf(out, "waves in flight  %u\n", s->inflight);
     if (s->rehearsal.scale > 0)
         report_rehearsal(&s->rehearsal, out);
+    report_latency(&s->latency, out);
     fputc('\n', out);
     put_workers(s, DFR_FORM_TEXT, out);
     if (s->n_memories) {
@@ -150,6 +182,8 @@ void dfr_report_object(const struct df_stats *s, const struct df_graph *graph, c
                 ", \"late_median_s\": %.9g, \"late_99_s\": %.9g, \"late_worst_s\": %.9g}, ", s->rehearsal.scale,
                 s->rehearsal.waits, s->rehearsal.n_late, s->rehearsal.late_median_s, s->rehearsal.late_99_s,
                 s->rehearsal.late_worst_s);
+    if (s->latency.waves)
+        put_latency_json(&s->latency, out);
     fprintf(out,
             "\"makespan_s\": %.9g, \"waves\": %" PRIu64 ", \"jobs\": %" PRIu64 ", \"inflight\": %u, \"passes\": %u, \"workers\": [",
             s->makespan_s, s->waves, s->jobs, s->inflight, s->passes);

@@ -13,6 +13,7 @@
 #include "runtime/engine/call.h"
 #include "runtime/engine/ending.h"
 #include "runtime/engine/gang.h"
+#include "runtime/engine/latency.h"
 #include "runtime/engine/list.h"
 #include "runtime/engine/live.h"
 #include "runtime/engine/log.h"
@@ -189,6 +190,7 @@ static void run_free(struct df_run *run)
     free(run->choice.able);
     free(run->choice.time_s);
     dfr_trace_destroy(run->watch.trace);
+    dfr_latency_destroy(run->watch.latency);
     dfr_rooms_free(run);
     dfr_rehearsal_destroy(run->rehearsal);
     dfr_plan_free(run->plan.own);
@@ -253,6 +255,7 @@ static int prepare(struct df_run *run, struct df_error *error)
         (status = dfr_run_make_staging(run, error)) != DF_OK || /* devices: tables of data on its way */
         (status = dfr_run_make_tokens(run, error)) != DF_OK ||  /* memory.tokens, or memory.space */
         (status = dfr_run_make_trace(run, error)) != DF_OK ||   /* watch.trace */
+        (status = dfr_latency_create(run, error)) != DF_OK ||   /* watch.latency */
         (status = dfr_run_make_workers(run, error)) != DF_OK || /* threads.workers */
         (status = dfr_run_make_gang_and_cores(run, error)) != DF_OK || /* threads.gang, machine.cores */
         (status = make_gpus(run, error)) != DF_OK ||            /* devices.gpus */
@@ -360,6 +363,7 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
     stats->makespan_s = stats->jobs ? last_s - first_s : 0;
     if (run->rehearsal)
         dfr_rehearsal_stats(run->rehearsal, stats);
+    dfr_latency_stats(run, &stats->latency);
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
         dfr_gpu_stats(run->devices.gpus[u], &stats->memories[u - 1]);
 }

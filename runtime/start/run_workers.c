@@ -125,7 +125,7 @@ static void choose_loop(struct df_run *run)
         set_loop(run, DFR_LOOP_POLICY, "a rehearsal asks the policy for each job");
     else if (run->feed.slots)
         set_loop(run, DFR_LOOP_POLICY, "the caller begins the waves");
-    else if (alone && !run->watch.trace && !run->options.serial && !dfr_inspect_wanted(run))
+    else if (alone && !run->watch.trace && !run->watch.latency && !run->options.serial && !dfr_inspect_wanted(run))
         set_loop(run, DFR_LOOP_LIST, "one worker has one order, found before the run");
     else if (run->machine.n_gpus == 0 && run->choice.policy->any_worker && !run->firing.resources)
         set_loop(run, DFR_LOOP_DEQUES, "the policy lets any worker run any job");

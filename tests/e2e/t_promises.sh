@@ -99,3 +99,56 @@ kernel show(in s: f32[y]) cost cpu 1ms;
 graph main { promise { rate >= 1 / s; } v = make(); s: f32[200000] = add(v) @passes(4); show(s); }
 END
 expect passes 1 "^dfc: error: the waves go by in 4 passes: nothing can be promised of such runs$" "$DFC" check parts.df
+
+# A program says how long its waves took, which were late and why. The bound is a param: 1 ns is missed by all waves, 1000 s by none.
+cat >late.df <<'END'
+param limit = 1000000000000 dynamic;
+kernel read(out v: i64[64]) stream cpu {{ v[0] = df_wave(call); return df_wave(call) < 40 ? DF_OK : DF_END; }} cost cpu 1us;
+kernel work(in v: i64[n], out w: i64[n]) cpu {{ for (size_t i = 0; i < n; i++) w[i] = v[i] + 1; }} cost cpu 2us gpu 1us;
+kernel write(in w: i64[n]) ordered cpu {{ printf("%ld\n", (long)w[0]); }} cost cpu 1us;
+graph main {
+    promise { latency <= limit * 1 ns; rate >= 0.001 / s; confidence 0.9; }
+    v = read();
+    w = work(v);
+    write(w);
+}
+END
+check compile-late "$DFC" late.df -o late --nvcc=none
+seq 40 >forty
+late() { # NAME LATE ARG…: the statistics of a run in which so many waves are late, and its output
+    local name=$1 n=$2; shift 2
+    ./late --stats=json --stats-file=stats.json "$@" >out 2>err || fail "$name-run" "$(<err)"
+    same "$name-output" out forty
+    python3 - "$n" >said 2>&1 <<'PY' && pass "$name" || fail "$name" "$(tail -n 2 said err | tr '\n' ' ')"
+import json, re, sys
+stats = json.load(open("stats.json"))
+latency, late = stats["latency"], int(sys.argv[1])
+assert latency["waves"] == 40 and latency["late"] == late and len(latency["causes"]) == min(8, late), latency
+assert 0 < latency["p50_s"] <= latency["p99_s"] <= latency["worst_s"] and latency["rate"] > 0 and latency["promised_rate"] == 0.001 and latency["confidence"] == 0.9
+assert all(c["latency_s"] > latency["promised_s"] and re.fullmatch(r"main/\w+ (took .* on \w+(, .* expected)?|waited .* for a worker or a copy)", c["cause"]) for c in latency["causes"])
+PY
+}
+late none-late 0 --workers=2
+late all-late 40 --workers=2 --limit=1
+for way in --policy=ws --policy=dmda --workers=1 --serial "--device=emu --emu-all" "--device=emu --emu-all --policy=all-gpu --cuda-graphs=on" --trace=t.json --inflight=1; do late "late$way" 40 --limit=1 $way; done
+expect stats-text 0 '^promised +1 ns: 40 of 40 waves took longer \(100 %; 10 % may\)$' ./late --limit=1 --stats
+expect stats-percentiles 0 '^latency +[0-9.]+ .?s \(median\), [0-9.]+ .?s \(99 %\), [0-9.]+ .?s \(worst\)$' ./late --stats
+expect stats-causes 0 '^    … and 32 more$' ./late --limit=1 --stats
+expect stats-rate 0 '^rate +[0-9.e+]+ / s, 0.001 / s promised$' ./late --stats
+./late --limit=1 --stats=totals 2>err >out; grep -q '^latency' err && fail not-by-totals "$(<err)" || pass not-by-totals
+expect warn 0 '^warning: wave 0 took .*, and 1 ns is promised: main/(read took .* on |work waited |write waited |work took |write took )' ./late --limit=1 --on-late=warn
+./late --limit=1 --on-late=warn >out 2>err; same warn-output out forty
+./late --on-late=warn >out 2>err; [ ! -s err ] && pass no-warning || fail no-warning "$(<err)"
+check not-late ./late --on-late=fail
+expect fail 1 '^late: error: --on-late=fail: wave [0-9]+ took .*, and 1 ns is promised: main/' ./late --limit=1 --on-late=fail
+expect drop 2 '^late: error: --on-late=drop: one of warn, fail is expected$' ./late --on-late=drop
+expect virtual 2 "^late: error: --on-late: 'dfc check' derives latencies in virtual time, and --device=sim is that$" ./late --on-late=warn --device=sim
+expect rehearsed 1 '^late: error: --on-late: the waves of this run have no latency, because it is a rehearsal$' ./late --on-late=warn --rehearse=1x --waves=5
+expect by-plan 0 "^policy +gp \(default: the graph makes promises, which were derived for the program's plan, and that fits\)$" ./late --stats --device=emu --emu-all
+check compile-cpu "$DFC" late.df --device=none --workers=2 -o late-cpu
+expect by-plan-on-cpus 0 "^policy +gp \(default: the graph makes promises, " ./late-cpu --stats --workers=2
+in_flight=$("$DFC" check late.df --device=none --workers=2 | sed -n 's/.*, \([0-9]*\) in flight)$/\1/p')
+expect as-many-in-flight 0 "^waves in flight +${in_flight:-none}$" ./late-cpu --stats --workers=2
+sed 's/latency <= limit \* 1 ns; //' late.df >rate.df; check compile-rate "$DFC" rate.df -o rate --nvcc=none
+expect no-latency 1 '^rate: error: --on-late: the graph promises no latency$' ./rate --on-late=warn
+expect rate-alone 0 '^rate +[0-9.e+]+ / s, 0.001 / s promised$' ./rate --stats

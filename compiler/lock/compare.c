@@ -123,6 +123,14 @@ static void compare_sources(struct comparison *c)
         add(c, "times from", NULL, was, is, "changed");
 }
 
+/* A lock of a graph that promises nothing has no such member. */
+static void compare_promises(struct comparison *c)
+{
+    const char *was = dfc_lock_text(c->was->root, "promises"), *is = dfc_lock_text(c->is->root, "promises");
+    if (was != is && (!was || !is || strcmp(was, is) != 0))
+        add(c, "promises", NULL, was, is, "changed");
+}
+
 static void compare_plans(struct comparison *c)
 {
     static const struct { const char *member, *what; } figures[] = {
@@ -138,6 +146,7 @@ static void compare_plans(struct comparison *c)
     compare_texts(c, "times", "times", true);
     compare_sources(c);
     compare_texts(c, "platform", "platform", true);
+    compare_promises(c);
     for (unsigned i = 0; i < sizeof figures / sizeof *figures; i++)
         add_figure(c, figures[i].what, NULL, number(dfc_lock_list(c->was, "predicted"), figures[i].member),
                    number(dfc_lock_list(c->is, "predicted"), figures[i].member), true);

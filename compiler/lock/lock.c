@@ -238,6 +238,21 @@ static json_t *predicted_of(const struct df_plan *plan)
     return predicted;
 }
 
+/* What the graph promises, as the language has it; NULL: nothing, or no memory. */
+static json_t *promises_of(const struct df_graph *g)
+{
+    char *text = NULL, one[320];
+    size_t size;
+    FILE *out = g->n_promises ? open_memstream(&text, &size) : NULL;
+    for (uint32_t p = 0; out && p < g->n_promises; p++)
+        fprintf(out, "%s; ", df_promise_text(g, p, one, sizeof one));
+    if (out)
+        fprintf(out, "confidence %g;", g->promises[0].confidence);
+    json_t *promises = g->n_promises && dfr_text_close(out, &text) ? json_string(text) : NULL;
+    free(text);
+    return promises;
+}
+
 struct dfc_lock *dfc_lock_make(const struct dfc_lock_facts *f)
 {
     struct dfc_lock *lock = calloc(1, sizeof *lock);
@@ -248,10 +263,10 @@ struct dfc_lock *dfc_lock_make(const struct dfc_lock_facts *f)
     dfc_lock_times_hash(f->problem, times);
     dfc_lock_platform_hash(f->problem->platform, platform);
     if (lock && source && program && dfc_lock_graph_hash(f->problem->graph, graph))
-        lock->root = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "format", 1, "dfc", DFC_VERSION, "program",
+        lock->root = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:o*, s:o, s:o, s:o, s:o}", "format", 1, "dfc", DFC_VERSION, "program",
                                program, "source", source, "policy", plan->policy, "run_as", *plan->run_as ? plan->run_as : DFP_RUN_PLACED, "objective",
                                f->throughput ? "throughput" : "latency", "inflight", (json_int_t)plan->inflight, "joint_waves", (json_int_t)plan->n_waves,
-                               "graph", graph, "times", times, "platform", platform, "predicted", predicted_of(plan), "units", units_of(f), "divided",
+                               "graph", graph, "times", times, "platform", platform, "promises", promises_of(f->problem->graph), "predicted", predicted_of(plan), "units", units_of(f), "divided",
                                divided_of(f), "nodes", nodes_of(f));
     free(source);
     free(program);

@@ -65,6 +65,9 @@ expect smaller-machine 1 'refused' "$DFC" check two.df -D frames=120 --workers=3
 expect csv 1 '^latency <= 90 ms,0.137[0-9]+,0.09,0.99,-0.53[0-9]*,refused,"a wave that takes ' "$DFC" check frames.df --format=csv
 # A plan that was written down is kept.
 "$DFC" plan frames.df --inflight=5 -o five.lock && check lock "$DFC" check frames.df --lock=five.lock --inflight=5
+expect lock-promises 0 '"promises": "rate >= 41 / s; latency <= 90 ms; memory gpu0 <= 28.6 MiB; confidence 0.99;",$' cat five.lock
+expect lock-changed 0 '^promises +rate >= 41 / s; latency <= 90 ms; .* rate >= 41 / s; latency <= 138 ms; .* changed$' "$DFC" plan --check five.lock weaker.df
+expect lock-no-more 0 '^promises +rate >= 41 / s; .* changed$' "$DFC" plan --check five.lock <(sed 's/promise {.*}//' frames.df)
 # One wave, if nothing streams and no rate is promised.
 cat >one.df <<'END'
 kernel a(out v: u8[9]) cost cpu 5ms;

@@ -226,7 +226,7 @@ struct dfl_stmt {
     /* FOR */
     struct dfl_name var;
     struct dfl_expr *from, *to;
-    /* IF */
+    /* IF; FOR: before each round, whether it takes place. NULL: it always does */
     struct dfl_expr *cond;
     struct dfl_block *otherwise;       /* NULL: no else; "else if" is a block of one IF */
     /* FOR, IF */

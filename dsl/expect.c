@@ -68,7 +68,7 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
     static const char *const soft_words[] = {
 #include "dsl/traits.def"
                                              "'flags'", "'open'", "'close'", "'cost'", "'split'", "'halo'",
-                                             "'dynamic'", "'help'", NULL};
+                                             "'dynamic'", "'help'", "'while'", NULL};
     static const char *const operators[] = {"'*'", "'/'", "'%'", "'+'", "'-'", "'<'", "'<='", "'>'", "'>='", "'=='",
                                             "'!='", "'&&'", "'||'", NULL};
     static const char *const operands[] = {"a name", "an integer", "a float", "a string", "'!'", "'-'", "'('", NULL};
@@ -88,7 +88,7 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
                                          NULL};
     static const char *const no_begin[] = {"'else'", "'promise'", NULL};
     static const char *const continuations[] = {"'['", "'@'", "'split'", "'halo'", "'border'", "'dynamic'", "'<<<'", "'->'",
-                                                "a string", "a code block", "'flags'", "'help'", "'open'", "'close'", NULL};
+                                                "a string", "a code block", "'flags'", "'help'", "'open'", "'close'", "'while'", NULL};
     static const char *const end[] = {"the end of the file", NULL};
 
     if (has(e, "a name") && has_all(e, soft_words))

@@ -152,7 +152,7 @@ static bool time_follows(const struct dfl_item *slash)
 static bool space_before_unit(const struct context *c, const struct dfl_item *item)
 {
     return is(c->declaration, "platform") || is(c->declaration, "graph") || is(item, "dynamic") || is(item, "split") || is(item, "halo") ||
-           is(item, "border") || is(item, "if") || is(item, "help") ||
+           is(item, "border") || is(item, "if") || is(item, "help") || is(item, "while") ||
            strchr("eExX", item->text[0]);
 }
 

@@ -6,7 +6,7 @@
  *           '}' as a separate block. After an error outside blocks it resumes at the next declaration, which begins
  *           with a reserved word.
  * Words:    reserved are the words that begin a declaration or statement, the port modes and else. Traits, cost, split,
- *           halo, border, open, close, let and dynamic are keywords only in their context and otherwise ordinary names.
+ *           halo, border, open, close, let, while and dynamic are keywords only in their context and otherwise ordinary names.
  *           `table` is a keyword only where lexer.l sees a declaration begin, and `promise` where it sees a block of promises begin. Names of reductions, and min and max
  *           before '=', are ordinary names here.
  * Formulas: have their own nonterminal `fexpr`, because `expr` has neither conditional nor bitwise operators.
@@ -108,7 +108,7 @@ static const struct dfl_tree no_tree = {0};
 %token <name> ORDERED "'ordered'" STREAM "'stream'" ONCE "'once'" SYNC "'sync'" THREADS "'threads'"
 %token <name> TOLERANCE "'tolerance'" RESTART "'restart'" RESUME "'resume'" ZERO_EXTENTS "'zero_extents'" USES "'uses'"
 %token <name> FLAGS "'flags'" OPEN "'open'" CLOSE "'close'" COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
-%token <name> HELP "'help'"
+%token <name> HELP "'help'" WHILE "'while'"
 %token <name> TABLE "'table'" RESOURCE "'resource'" PROMISE "'promise'" BORDER "'border'" LET "'let'"
 %token RANGE "'..'" LAUNCH "'<<<'" LAUNCH_END "'>>>'" ARROW "'->'"
 %token LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'"
@@ -207,7 +207,7 @@ number: INT | FLOAT;
 name: value_name | LET;
 
 value_name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | RESTART | RESUME | ZERO_EXTENTS | USES | FLAGS | OPEN | CLOSE | COST | SPLIT
-          | HALO | BORDER | DYNAMIC | HELP;
+          | HALO | BORDER | DYNAMIC | HELP | WHILE;
 
 class: NAME | BORDER | LET | HELP;
 
@@ -402,6 +402,9 @@ stmt:
 | call hints ';'                        { $$ = $1; $$->loc = @$; DFL_FIRST($$->hints, $2); }
 | FOR name IN expr RANGE expr block     { $$ = dfl_build_stmt(r, @$, DFL_STMT_FOR); $$->var = $2;
                                           $$->from = $4.e; $$->to = $6.e; $$->body = $7; }
+| FOR name IN expr RANGE expr WHILE expr block
+                                        { $$ = dfl_build_stmt(r, @$, DFL_STMT_FOR); $$->var = $2;
+                                          $$->from = $4.e; $$->to = $6.e; $$->cond = $8.e; $$->body = $9; }
 | ifs                                   { $$ = $1.first; }
 | ifs ELSE block                        { $$ = $1.first; $1.last->otherwise = $3; }
 ;

@@ -394,6 +394,10 @@ static void print_stmt(FILE *out, const struct dfl_stmt *stmt, unsigned level)
         print_expr(out, stmt->from, 0);
         fputs(" .. ", out);
         print_expr(out, stmt->to, 0);
+        if (stmt->cond) {
+            fputs(" while ", out);
+            print_expr(out, stmt->cond, 0);
+        }
         fputc(' ', out);
         print_block(out, stmt->body, level);
         fputc('\n', out);

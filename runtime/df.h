@@ -164,6 +164,9 @@ struct df_cl_source;                    /* df_opencl.h */
 typedef int df_function(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                         const union df_scalar *scalars);
 
+/* The variants of the kernels of loops, for the tables of functions that dfc makes. */
+int df_loop(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars);
+
 struct df_functions {                   /* of one kernel; NULL: this program has no such variant */
     df_function *cpu;
     df_function *gpu;

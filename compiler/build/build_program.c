@@ -252,6 +252,8 @@ static bool leave_out_fused(struct dfc_program *p)
         return no_memory();
     for (uint32_t v = 0; v < front->graph->n_nodes; v++)
         used[front->graph->nodes[v].kernel] = true;
+    for (uint32_t s = 0; s < front->graph->n_steps; s++)
+        used[front->graph->steps[s].kernel] = true;
     for (size_t i = 0; i < front->n_kernels; i++)
         if (!used[front->kernels[i].kernel])
             front->kernels[i].formula = NULL;

@@ -305,8 +305,42 @@ static bool value_for_stream(struct walk *w, const struct dfl_stmt *stmt, const 
     return false;
 }
 
+/* 'y = last(x)': the indices of x are those that are not the loop's variable. */
+static void check_last(struct walk *w, const struct dfl_stmt *stmt, const struct dfc_names *names)
+{
+    struct dfc_unit *u = w->u;
+    const struct dfl_actual *actual = stmt->actuals;
+    const struct dfl_expr *e = actual ? actual->expr : NULL;
+    const struct dfl_target *target = stmt->targets;
+    uint32_t id;
+    if (!e || actual->next || actual->keyword.text || (e->kind != DFL_EXPR_NAME && e->kind != DFL_EXPR_INDEX) || !target || target->next ||
+        target->annotation || stmt->hints || strcmp(target->name.text, "_") == 0) {
+        dfl_error(u->sink, stmt->call_loc, "'last' takes one stream that a loop with 'while' changes, and gives one: 'y = last(x);'");
+        dfl_hint(u->sink, "'for k in 0..100 while r[k] > 0.1 { x[k + 1] = f(x[k]); r[k + 1] = g(x[k + 1]); }' changes x and r; the format is that of 'x[0]', and there are no hints");
+        w->ok = false;
+        return;
+    }
+    check_indices(w, names, target->name.text, target->indices);
+    check_indices(w, names, e->s, e->args);
+    if (!dfc_index_find(&w->graph->streams, e->s, &id)) {
+        unknown_stream(w, names, e, "x");
+        return;
+    }
+    struct stream_name *known = (struct stream_name *)w->streams.items + id;
+    known->read = true;
+    if (known->n_indices == count(e->args) + 1)
+        return;
+    dfl_error(u->sink, e->loc, "'%s' has %u ind%s, and 'last' takes those beside the loop's variable", e->s, known->n_indices, known->n_indices == 1 ? "ex" : "ices");
+    dfl_hint(u->sink, "write 'last(x)' for what a loop assigns as 'x[k + 1]', and 'last(x[i])' for 'x[i, k + 1]'");
+    w->ok = false;
+}
+
 static void check_call(struct walk *w, const struct dfl_stmt *stmt, const struct dfc_names *names)
 {
+    if (dfc_is_last(w->u, stmt)) {
+        check_last(w, stmt, names);
+        return;
+    }
     const struct dfc_callee *callee = find_callee(w, stmt);
     for (const struct dfl_target *target = stmt->targets; target; target = target->next) {
         check_indices(w, names, target->name.text, target->indices);
@@ -332,12 +366,35 @@ static void check_call(struct walk *w, const struct dfl_stmt *stmt, const struct
 
 static void check_block(struct walk *w, const struct dfl_block *block, const struct dfc_names *names);
 
+/* The streams in the condition of a loop; elab/loops.c finds their types. A name is a stream if it is nothing else. */
+static void check_while(struct walk *w, const struct dfl_expr *e, const struct dfc_names *names)
+{
+    if (!e)
+        return;
+    if (dfc_is_stream_read(w->graph, names->env, w->u, e)) {
+        check_input(w, names, e, "condition");
+        return;
+    }
+    if (e->kind == DFL_EXPR_INDEX) {
+        unknown_stream(w, names, e, "condition");
+        return;
+    }
+    if (e->kind == DFL_EXPR_CHOICE || e->kind == DFL_EXPR_REDUCE) {
+        w->ok &= dfc_fold_int(w->u, names, e, &(int64_t){ 0 }, &(bool){ false });
+        return;
+    }
+    check_while(w, e->a, names);
+    check_while(w, e->b, names);
+    for (const struct dfl_expr *arg = e->kind == DFL_EXPR_CALL ? e->args : NULL; arg; arg = arg->next)
+        check_while(w, arg, names);
+}
+
 static void check_for(struct walk *w, const struct dfl_stmt *stmt, const struct dfc_names *outer)
 {
     struct dfc_names names = *outer;
     int64_t value;
     bool known;
-    names.use = DFC_USE_BOUND;
+    names.use = stmt->cond ? DFC_USE_ROUNDS : DFC_USE_BOUND;
     w->ok &= dfc_fold_int(w->u, &names, stmt->from, &value, &known);
     w->ok &= dfc_fold_int(w->u, &names, stmt->to, &value, &known);
     for (const struct dfc_env *env = outer->env; env; env = env->outer)
@@ -347,13 +404,16 @@ static void check_for(struct walk *w, const struct dfl_stmt *stmt, const struct 
         }
     const struct dfc_env env = { .name = stmt->var.text,
                                  .outer = outer->env,
-                                 .depth = outer->env ? outer->env->depth + 1 : 1 };
+                                 .depth = outer->env ? outer->env->depth + 1 : 1,
+                                 .rounds = stmt->cond != NULL };
     if (env.depth > DFC_MAX_LOOPS) {
         dfl_error(w->u->sink, stmt->var.loc, "loops nest deeper than %u", DFC_MAX_LOOPS);
         w->ok = false;
         return;
     }
     names.env = &env;
+    names.use = DFC_USE_WHILE;
+    check_while(w, stmt->cond, &names);
     check_block(w, stmt->body, &names);
 }
 

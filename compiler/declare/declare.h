@@ -65,6 +65,12 @@ void dfc_select_refused(struct dfc_unit *u, const struct dfl_stmt *stmt);
 /* true: the name of a kernel or graph is that of the built-in `select`. That is reported. */
 bool dfc_select_declared(struct dfc_unit *u, const struct dfl_name *name);
 
+/* select.c: is it 'last(x)', which gives the last token of what a loop with 'while' changes? A kernel or graph of the name `last` hides it. */
+bool dfc_is_last(const struct dfc_unit *u, const struct dfl_stmt *stmt);
+
+/* select.c: does this part of a loop's condition read a stream of the graph? A name that is also a param, a dimension, a scalar or a loop variable does not. */
+bool dfc_is_stream_read(const struct dfc_callee *graph, const struct dfc_env *env, const struct dfc_unit *u, const struct dfl_expr *e);
+
 /* call_check.c: checks a call against its callee's signature. */
 bool dfc_call_check(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *names);

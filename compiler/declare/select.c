@@ -56,6 +56,27 @@ static unsigned count_inputs(const struct dfl_stmt *stmt)
     return n;
 }
 
+bool dfc_is_last(const struct dfc_unit *u, const struct dfl_stmt *stmt)
+{
+    uint32_t id;
+    return strcmp(stmt->callee.text, "last") == 0 && !dfc_index_find(&u->callees, "last", &id);
+}
+
+bool dfc_is_stream_read(const struct dfc_callee *graph, const struct dfc_env *env, const struct dfc_unit *u, const struct dfl_expr *e)
+{
+    uint32_t id;
+    if ((e->kind != DFL_EXPR_NAME && e->kind != DFL_EXPR_INDEX) || !dfc_index_find(&graph->streams, e->s, &id))
+        return false;
+    bool other = dfc_index_find(&u->params, e->s, &id);
+    for (; env; env = env->outer)
+        other |= strcmp(env->name, e->s) == 0;
+    for (unsigned v = 0; v < graph->sig.n_variables; v++)
+        other |= strcmp(graph->sig.variables[v].name.text, e->s) == 0;
+    for (unsigned s = 0; s < graph->sig.n_scalars; s++)
+        other |= strcmp(graph->sig.scalars[s]->name.text, e->s) == 0;
+    return e->kind == DFL_EXPR_INDEX || !other;
+}
+
 struct dfc_callee *dfc_callee_called(struct dfc_unit *u, const struct dfl_stmt *stmt)
 {
     struct dfc_callee **selects = u->selects.items, **added;

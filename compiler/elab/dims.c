@@ -244,20 +244,78 @@ bool dfc_check_phases(struct dfc_elab *e, const struct dfc_item *item, uint8_t *
 
 /* ---- one node ---- */
 
+/* A call in a loop is not divided. */
+static bool fill_step(struct dfc_solve *s, uint32_t id, const struct dfc_solved *solved)
+{
+    struct dfc_rows rows;
+    if (!dfc_rows_of_node(s, &rows))
+        return false;
+    s->fill.step_item = id;
+    s->fill.step_rows = rows.why ? 0 : rows.whole;
+    rows.why = "it is called in a loop with 'while'";
+    bool ok = dfc_fill_node(&s->fill, id, solved, &rows);
+    s->fill.step_item = DF_NONE;
+    return ok;
+}
+
 static bool fill_node(struct dfc_solve *s, uint32_t id)
 {
     const struct dfc_solved solved = { s->bound, (const uint64_t (*)[DF_MAX_RANK])s->port_dims, s->port_bounded };
     const struct dfc_format *format = &s->formats[s->item->first_out];
     struct dfc_rows rows;
+    if (s->item->callee->loop_part == DFC_LOOP_BEGIN)
+        return true;
+    if (s->item->callee->loop_part == DFC_LOOP_END)
+        return dfc_fill_loop(&s->fill, id, s->formats) || dfc_solve_failed(s);
+    if (s->item->loop)
+        return fill_step(s, id, &solved) || dfc_solve_failed(s);
     if (s->item->callee->built_in)
         return dfc_fill_select(&s->fill, id, &solved, format) || dfc_solve_failed(s);
     return (dfc_rows_of_node(s, &rows) && dfc_fill_node(&s->fill, id, &solved, &rows)) || dfc_solve_failed(s);
+}
+
+/* Is what a round leaves to the next as large as what it reads? */
+static bool check_carried(struct dfc_solve *s)
+{
+    const struct dfc_loop *loop = &dfc_loops(s->e)[s->item->loop - 1];
+    const struct dfc_carried *carried = loop->carried.items;
+    char one[160], two[160], name[300];
+    for (uint32_t i = 0; i < loop->carried.n; i++) {
+        const struct dfc_format *first = &s->formats[dfc_items(s->e)[loop->begin].first_out + i], *made = &s->formats[s->e->in_values[s->item->first_in + i]];
+        const bool bounded = first->bounded || made->bounded;
+        if (!bounded && first->elem == made->elem && first->rank == made->rank && memcmp(first->dims, made->dims, first->rank * sizeof *first->dims) == 0)
+            continue;
+        dfc_format_print(first, one, sizeof one);
+        dfc_format_print(made, two, sizeof two);
+        dfc_stream_print(s->e, carried[i].made, name, sizeof name);
+        if (bounded)
+            dfl_error(s->e->u->sink, dfc_streams(s->e)[carried[i].made].target->loc, "what a loop with 'while' changes has extents that are the same in all waves, but '%s' is %s",
+                      name, first->bounded ? one : two);
+        else
+            dfl_error(s->e->u->sink, dfc_streams(s->e)[carried[i].made].target->loc, "a round of this loop makes '%s' as %s, but reads it as %s", name, two, one);
+        return dfc_solve_failed(s);
+    }
+    return true;
+}
+
+/* The items that begin and end a loop pass on what they read. */
+static bool solve_loop(struct dfc_solve *s, uint32_t id)
+{
+    if (!check_phases(s))
+        return false;
+    for (unsigned i = 0; i < s->item->callee->sig.n_out; i++)
+        s->formats[s->item->first_out + i] = s->formats[s->e->in_values[s->item->first_in + i]];
+    if (s->item->callee->loop_part == DFC_LOOP_END && !check_carried(s))
+        return false;
+    return s->e->use || fill_node(s, id);
 }
 
 /* Finds the formats of a node. It is filled in at once if there are no groups, which wait for their last member. */
 static bool solve_node(struct dfc_solve *s, uint32_t id)
 {
     const struct dfc_sig *sig = &s->item->callee->sig;
+    if (s->item->callee->loop_part)
+        return solve_loop(s, id);
     if (!dfc_match_all(s) || !all_bound(s) || !check_phases(s))
         return false;
     for (unsigned p = 0; p < sig->n_ports; p++)
@@ -530,6 +588,10 @@ static bool solve_open(struct dfc_solve *s)
         const struct dfc_callee *select = ((struct dfc_callee *const *)u->selects.items)[i];
         n_ports = select->sig.n_ports > n_ports ? select->sig.n_ports : n_ports;
     }
+    for (uint32_t i = 0; i < s->e->loops.n; i++) {
+        const struct dfc_item *end = &dfc_items(s->e)[dfc_loops(s->e)[i].end];
+        n_ports = end->callee->sig.n_ports > n_ports ? end->callee->sig.n_ports : n_ports;
+    }
     s->formats = calloc((size_t)s->e->values.n + 1, sizeof *s->formats);
     s->bad = calloc((size_t)s->e->values.n + 1, sizeof *s->bad);
     s->phase = calloc((size_t)s->e->values.n + 1, sizeof *s->phase);
@@ -586,7 +648,7 @@ static void find_formats(struct dfc_solve *s)
 {
     const struct dfc_sig *sig = &s->item->callee->sig;
     for (unsigned i = 0; i < sig->n_out; i++)
-        s->formats[s->item->first_out + i] = s->item->callee->built_in ? s->formats[s->e->in_values[s->item->first_in]]
+        s->formats[s->item->first_out + i] = s->item->callee->loop_part ? s->formats[s->e->in_values[s->item->first_in + i]] : s->item->callee->built_in ? s->formats[s->e->in_values[s->item->first_in]]
                                                                        : known_format(s, sig, &sig->ports[sig->out_port[i]]);
 }
 

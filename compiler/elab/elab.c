@@ -71,8 +71,8 @@ static bool fold_int(struct dfc_elab *e, uint32_t frame, const struct dfc_env *e
     return false;
 }
 
-static bool fold_indices(struct dfc_elab *e, uint32_t frame, const struct dfc_env *env, const struct dfl_expr *list,
-                         int64_t *indices, unsigned *n)
+bool dfc_fold_indices(struct dfc_elab *e, uint32_t frame, const struct dfc_env *env, const struct dfl_expr *list,
+                      int64_t *indices, unsigned *n)
 {
     for (*n = 0; list; list = list->next, ++*n)
         if (!fold_int(e, frame, env, DFC_USE_INDEX, list, &indices[*n]))
@@ -84,14 +84,13 @@ static bool read_inputs(struct dfc_elab *e, const struct dfl_stmt *stmt, const s
                         const struct dfc_env *env, uint32_t *first)
 {
     *first = e->in_streams.n;
-    uint32_t *streams = dfr_array_add(&e->in_streams, sizeof *streams, sig->n_in);
     const struct dfl_actual *actual = stmt->actuals;
-    if (!streams)
+    if (!dfr_array_add(&e->in_streams, sizeof(uint32_t), sig->n_in))
         return dfc_no_memory(e->u);
     for (unsigned i = 0; i < sig->n_in; i++, actual = actual->next) {
         int64_t indices[DFC_MAX_INDICES];
         unsigned n;
-        if (!fold_indices(e, frame, env, actual->expr->args, indices, &n))
+        if (!dfc_fold_indices(e, frame, env, actual->expr->args, indices, &n))
             return false;
         uint32_t id = dfc_stream_get(e, frame, actual->expr->s, indices, n);
         if (id == DF_NONE)
@@ -102,7 +101,9 @@ static bool read_inputs(struct dfc_elab *e, const struct dfl_stmt *stmt, const s
             stream->reader = actual->expr;
             stream->reader_env = env;
         }
-        streams[i] = id;
+        dfc_in_streams(e)[*first + i] = id;
+        if (e->loop && !dfc_loop_note_read(e, frame, *first + i, actual->expr, env, id))
+            return false;
     }
     return true;
 }
@@ -140,7 +141,7 @@ static bool assign_target(struct dfc_elab *e, const struct dfl_target *target, u
     *id = DF_NONE;
     if (strcmp(target->name.text, "_") == 0)
         return true;
-    if (!fold_indices(e, frame, env, target->indices, indices, &n))
+    if (!dfc_fold_indices(e, frame, env, target->indices, indices, &n))
         return false;
     *id = dfc_stream_get(e, frame, target->name.text, indices, n);
     if (*id == DF_NONE)
@@ -151,7 +152,8 @@ static bool assign_target(struct dfc_elab *e, const struct dfl_target *target, u
     stream->target = target;
     stream->source_kind = (uint8_t)kind;
     stream->source = source;
-    return true;
+    stream->loop = e->loop;
+    return !e->loop || dfc_loop_note_write(e, frame, target, env, *id);
 }
 
 /* ---- calls ---- */
@@ -223,10 +225,14 @@ static bool enter_graph(struct dfc_elab *e, uint32_t item, struct dfc_callee *gr
 
 static bool elab_call(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *round)
 {
-    uint32_t first_in, item = e->items.n;
+    uint32_t first_in, item = e->items.n, last, id;
     const struct dfc_env *env = round ? keep_env(e, round) : NULL;
+    if (round && !env)
+        return false;
+    if (dfc_is_last(e->u, stmt))
+        return dfc_last_read(e, frame, stmt, env, &last) && assign_target(e, stmt->targets, frame, env, DFC_SOURCE_STREAM, last, &id);
     struct dfc_callee *callee = dfc_callee_called(e->u, stmt);
-    if ((round && !env) || !callee)
+    if (!callee || (e->loop && !dfc_loop_check_call(e, stmt, callee)))
         return false;
     if (!read_inputs(e, stmt, &callee->sig, frame, env, &first_in))
         return false;
@@ -234,7 +240,7 @@ static bool elab_call(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt 
     if (!added)
         return dfc_no_memory(e->u);
     *added = (struct dfc_item){ .stmt = stmt, .callee = callee, .env = env, .frame = frame, .inner = DF_NONE,
-                                .first_in = first_in };
+                                .first_in = first_in, .loop = e->loop };
     return callee->graph ? enter_graph(e, item, callee, stmt, frame, env) : node_outputs(e, item, stmt, frame, env);
 }
 
@@ -243,13 +249,13 @@ static bool elab_call(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt 
 static bool loop_bounds(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *env,
                         int64_t *from, int64_t *to)
 {
-    if (!fold_int(e, frame, env, DFC_USE_BOUND, stmt->from, from) ||
-        !fold_int(e, frame, env, DFC_USE_BOUND, stmt->to, to))
+    const enum dfc_use use = stmt->cond ? DFC_USE_ROUNDS : DFC_USE_BOUND;
+    if (!fold_int(e, frame, env, use, stmt->from, from) || !fold_int(e, frame, env, use, stmt->to, to))
         return false;
     if (*to <= *from)
         return true;
     uint64_t rounds = (uint64_t)*to - (uint64_t)*from;
-    if (rounds > DFC_MAX_STEPS) {
+    if (rounds > DFC_MAX_STEPS && !stmt->cond) {
         dfl_error(e->u->sink, stmt->loc, "this loop has %llu rounds: a program may have at most %u",
                   (unsigned long long)rounds, DFC_MAX_STEPS);
         return stop(e);
@@ -261,6 +267,20 @@ static bool loop_bounds(struct dfc_elab *e, uint32_t frame, const struct dfl_stm
     return true;
 }
 
+/* A loop with 'while' is elaborated once, as its first round. */
+static bool elab_while(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *outer)
+{
+    int64_t from, to;
+    if (!loop_bounds(e, frame, stmt, outer, &from, &to))
+        return false;
+    struct round round = { { stmt->var.text, from, outer ? outer->depth + 1 : 1, true, outer, true }, NULL };
+    const struct dfc_env *env = keep_env(e, &round.env);
+    const uint32_t outer_loop = e->loop;
+    bool ok = env && dfc_loop_begin(e, frame, stmt, env, from, to < from ? from : to) && elab_block(e, frame, stmt->body, &round.env) && dfc_loop_end(e);
+    e->loop = outer_loop;
+    return ok;
+}
+
 /* A round with an error is the last, because the next would only repeat it. */
 static bool elab_for(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *outer)
 {
@@ -268,7 +288,7 @@ static bool elab_for(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *
     if (!loop_bounds(e, frame, stmt, outer, &from, &to))
         return false;
     for (int64_t i = from; i < to; i++) {
-        struct round round = { { stmt->var.text, i, outer ? outer->depth + 1 : 1, true, outer }, NULL };
+        struct round round = { { stmt->var.text, i, outer ? outer->depth + 1 : 1, true, outer, false }, NULL };
         if (!elab_block(e, frame, stmt->body, &round.env))
             return false;
     }
@@ -306,7 +326,7 @@ static bool elab_block(struct dfc_elab *e, uint32_t frame, const struct dfl_bloc
         e->u->at = stmt->kind == DFL_STMT_CALL ? stmt->call_loc : stmt->loc;
         switch (stmt->kind) {
         case DFL_STMT_CALL: ok &= elab_call(e, frame, stmt, env); break;
-        case DFL_STMT_FOR: ok &= elab_for(e, frame, stmt, env); break;
+        case DFL_STMT_FOR: ok &= stmt->cond ? elab_while(e, frame, stmt, env) : elab_for(e, frame, stmt, env); break;
         case DFL_STMT_IF: ok &= elab_if(e, frame, stmt, env); break;
         }
     }
@@ -330,7 +350,7 @@ bool dfc_elab_run(struct dfc_elab *e, struct dfc_unit *u, struct dfc_callee *roo
             return false;
         dfc_streams(e)[id].flags |= port->mode == DFL_IN ? DFC_STREAM_IN_PORT : DFC_STREAM_OUT_PORT | DFC_STREAM_READ;
     }
-    bool ok = elab_block(e, frame, root->graph->body, NULL);
+    bool ok = elab_block(e, frame, root->graph->body, NULL) && dfc_loops_connect(e);
     assert(!ok || e->items.n == tally.nodes);
     return ok;
 }
@@ -352,5 +372,6 @@ void dfc_elab_free(struct dfc_elab *e)
     free(e->stage);
     free(e->use);
     free(e->fill_order);
+    dfc_loops_free(e);
     *e = (struct dfc_elab){ 0 };
 }

@@ -37,6 +37,7 @@ struct dfc_item {
     uint32_t first_in;                  /* into in_streams, and into in_values once resolved: n_in of them */
     uint32_t first_out;                 /* node: into values; nested graph: into port_streams; n_out of them */
     uint32_t ordinal;
+    uint32_t loop;                      /* the loop with 'while' that it is in, its number + 1; 0: in none */
 };
 
 enum { DFC_STREAM_READ = 1, DFC_STREAM_IN_PORT = 2, DFC_STREAM_OUT_PORT = 4,
@@ -52,6 +53,41 @@ struct dfc_stream {
     const struct dfl_target *target;    /* where it is assigned, or NULL */
     const struct dfl_expr *reader;      /* where it is first read, or NULL */
     const struct dfc_env *reader_env;
+    uint32_t loop;                      /* as of an item: where it is assigned */
+};
+
+struct dfc_loop_read {                  /* of a stream, in the body or the condition of a loop */
+    uint32_t in;                        /* into in_streams; DF_NONE: in the condition */
+    uint32_t now, next;                 /* the streams that are named in the first round and in the second */
+    const struct dfl_expr *expr;
+    const struct dfc_env *env;
+};
+
+struct dfc_loop_write {                 /* of a stream, in the body of a loop */
+    uint32_t before, now, next;         /* the streams that are named in the round before the first, in the first, in the second */
+    const struct dfl_target *target;
+    const struct dfc_env *env;
+};
+
+struct dfc_carried {                    /* what one round leaves to the next */
+    uint32_t first, made;               /* streams: the one before the loop, and the one that the first round makes */
+    uint32_t inside, last;              /* streams that the source does not name: what a round reads, and the last one */
+    bool is_read;                       /* `last` is */
+};
+
+struct dfc_loop {                       /* a loop with 'while' */
+    const struct dfl_stmt *stmt;
+    uint32_t frame, begin, end;         /* items: `begin` gives what a round reads, `end` the last tokens. Items of the body are between them */
+    int64_t from, to;
+    const struct dfc_env *env;          /* of the first round, with the loop's variable */
+    struct dfr_array reads, writes, carried; /* struct dfc_loop_read, …_write, dfc_carried */
+    uint32_t first_token, n_tokens;     /* the reads of the condition */
+};
+
+struct dfc_last {                       /* y = last(x) */
+    const struct dfl_stmt *stmt;
+    const struct dfc_env *env;
+    uint32_t frame, stream;             /* what it gives, a stream that the source does not name */
 };
 
 struct dfc_output {                     /* a value */
@@ -79,6 +115,8 @@ struct dfc_elab {
     uint32_t *fill_order;               /* nodes, and the first member in place of each group, each after those it reads */
     uint32_t n_fill;
     bool *varies;                       /* by item: its extents differ from wave to wave. NULL: dfc_root_check() has not said it */
+    struct dfr_array loops, lasts;      /* struct dfc_loop, dfc_last */
+    uint32_t loop;                      /* the loop whose body is being elaborated, its number + 1; 0: none is */
     unsigned depth;
     bool stopped;                       /* a limit was passed */
 };
@@ -87,6 +125,7 @@ static inline struct dfc_frame *dfc_frames(const struct dfc_elab *e) { return e-
 static inline struct dfc_item *dfc_items(const struct dfc_elab *e) { return e->items.items; }
 static inline struct dfc_stream *dfc_streams(const struct dfc_elab *e) { return e->streams.items; }
 static inline struct dfc_output *dfc_outputs(const struct dfc_elab *e) { return e->values.items; }
+static inline struct dfc_loop *dfc_loops(const struct dfc_elab *e) { return e->loops.items; }
 static inline uint32_t *dfc_in_streams(const struct dfc_elab *e) { return e->in_streams.items; }
 static inline uint32_t *dfc_port_streams(const struct dfc_elab *e) { return e->port_streams.items; }
 
@@ -99,6 +138,26 @@ void dfc_elab_free(struct dfc_elab *e);
 /* Are there at most DFC_MAX_NODES nodes, DFC_MAX_STREAMS assigned streams and DFC_MAX_STEPS steps in this graph? Needs no
  * memory. The tally is exact if every statement is right. false: reported. */
 bool dfc_elab_count(struct dfc_unit *u, struct dfc_callee *root, struct dfc_tally *tally);
+
+/* ---- loops.c: loops with 'while' ---- */
+
+/* Evaluates the indices, n of them. false: reported. */
+bool dfc_fold_indices(struct dfc_elab *e, uint32_t frame, const struct dfc_env *env, const struct dfl_expr *list, int64_t *indices, unsigned *n);
+/* Begins the loop, whose body follows, and whose first round is `round`; ends it. false: reported. */
+bool dfc_loop_begin(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *round, int64_t from, int64_t to);
+bool dfc_loop_end(struct dfc_elab *e);
+/* The call stands in a loop: can it? false: reported. */
+bool dfc_loop_check_call(struct dfc_elab *e, const struct dfl_stmt *stmt, const struct dfc_callee *callee);
+/* Notes that input `in` (of in_streams) reads the stream `now`, or that the target names it. */
+bool dfc_loop_note_read(struct dfc_elab *e, uint32_t frame, uint32_t in, const struct dfl_expr *expr, const struct dfc_env *env, uint32_t now);
+bool dfc_loop_note_write(struct dfc_elab *e, uint32_t frame, const struct dfl_target *target, const struct dfc_env *env, uint32_t now);
+/* y = last(x): *stream is what it gives. */
+bool dfc_last_read(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *env, uint32_t *stream);
+/* When all is elaborated: connects what rounds carry. false: reported. */
+bool dfc_loops_connect(struct dfc_elab *e);
+/* When values are known: does anything outside read what a round makes? */
+bool dfc_loops_check_readers(struct dfc_elab *e);
+void dfc_loops_free(struct dfc_elab *e);
 
 /* ---- elab_streams.c ---- */
 
@@ -187,6 +246,21 @@ struct dfc_fill {
     uint32_t passes;                    /* of the first @passes, and its place; 0: there was none */
     struct dfl_loc passes_loc;
     bool *costs;                        /* by item: it takes time, or may do so */
+    struct dfr_array steps;             /* struct dfc_step: calls in loops with 'while' */
+    uint32_t step_item;                 /* the item in a loop that is being filled in; DF_NONE: it is in none */
+    uint64_t step_rows;                 /* of it, if it could be divided; else 0 */
+};
+
+struct dfc_step {                       /* a call in a loop; what it points to is in the unit's arena */
+    uint32_t item, kernel;
+    int hint_class;
+    unsigned n_ports;
+    uint64_t rows;                      /* as struct df_step_desc has them */
+    bool by_rows;
+    const uint64_t *dims;
+    const uint64_t (*port_dims)[DF_MAX_RANK];
+    const uint32_t *scalars;
+    double cost_s[DF_MAX_CLASSES];
 };
 /* Kernels, args and params come first. Then, for the program: begin, each node in order, finish, which makes the graph.
  * false: reported. */
@@ -201,6 +275,12 @@ bool dfc_fill_select(struct dfc_fill *fill, uint32_t item, const struct dfc_solv
 /* The node of a group. member_dims: by member, of its variables. */
 bool dfc_fill_group(struct dfc_fill *fill, uint32_t use, const struct dfc_solved *solved,
                     const uint64_t *const *member_dims, const struct dfc_rows *rows);
+/* fill_loop.c: keeps the call fill->step_item, of so many ports, which `desc` describes. false: no memory. */
+bool dfc_step_add(struct dfc_fill *fill, const struct df_node_desc *desc, unsigned n_ports);
+/* The node of a loop, all of whose steps were kept; the item ends it. formats: by value. */
+bool dfc_fill_loop(struct dfc_fill *fill, uint32_t id, const struct dfc_format *formats);
+/* The indices of a call in a name: values of the loop variables around it. Gives how many there are. */
+unsigned dfc_loop_indices(const struct dfc_env *env, int32_t indices[DFC_MAX_LOOPS]);
 /* Passes a kernel to the builder, under the next free number. */
 bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee);
 bool dfc_fill_finish(struct dfc_fill *fill);

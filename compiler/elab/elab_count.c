@@ -128,10 +128,23 @@ static uint64_t least_steps(const struct dfl_block *body, uint64_t rounds)
     return times(rounds, n);
 }
 
+/* One round, and the items that begin and end the loop. */
+static bool count_while(struct count *c, const struct dfl_stmt *stmt, const struct dfc_env *outer, struct dfc_tally *sum)
+{
+    int64_t from;
+    if (!value_of(c, outer, DFC_USE_ROUNDS, stmt->from, &from))
+        return true;
+    const struct dfc_env env = { stmt->var.text, from, outer ? outer->depth + 1 : 1, true, outer, true };
+    add(&sum->nodes, 2);
+    return count_block(c, stmt->body, &env, sum);
+}
+
 static bool count_for(struct count *c, const struct dfl_stmt *stmt, const struct dfc_env *outer,
                       struct dfc_tally *sum)
 {
     int64_t from, to;
+    if (stmt->cond)
+        return count_while(c, stmt, outer, sum);
     if (!value_of(c, outer, DFC_USE_BOUND, stmt->from, &from) || !value_of(c, outer, DFC_USE_BOUND, stmt->to, &to) ||
         to <= from || (uint64_t)to - (uint64_t)from > DFC_MAX_STEPS)
         return true;
@@ -140,7 +153,7 @@ static bool count_for(struct count *c, const struct dfl_stmt *stmt, const struct
     if (!fits(c, stmt, &(const struct dfc_tally){ .steps = least_steps(stmt->body, rounds) }, NULL))
         return false;
     for (uint64_t i = 0; i < n; i++) {
-        const struct dfc_env env = { stmt->var.text, from + (int64_t)i, outer ? outer->depth + 1 : 1, true, outer };
+        const struct dfc_env env = { stmt->var.text, from + (int64_t)i, outer ? outer->depth + 1 : 1, true, outer, false };
         struct dfc_tally round = { .steps = 1 };
         if (!count_block(c, stmt->body, &env, &round))
             return false;

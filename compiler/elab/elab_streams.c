@@ -90,7 +90,8 @@ static void print_env(const struct dfc_env *env, char *text, size_t size)
     unsigned n = 0;
     size_t at = 0;
     for (; env && n < DFC_MAX_LOOPS; env = env->outer)
-        list[n++] = env;
+        if (!env->rounds)               /* what is told is true of all rounds */
+            list[n++] = env;
     text[0] = '\0';
     for (unsigned i = n; i-- > 0 && at < size;)
         at += (size_t)snprintf(text + at, size - at, "%s%s = %lld", i + 1 < n ? ", " : "", list[i]->name,
@@ -105,10 +106,9 @@ void dfc_note_context(const struct dfc_elab *e, uint32_t frame, const struct dfc
     unsigned n = 0;
     if (e->u->no_memory)                /* the error is still to come: front.c reports it */
         return;
-    if (env) {
-        print_env(env, text, sizeof text);
+    print_env(env, text, sizeof text);
+    if (*text)
         dfl_note(e->u->sink, nowhere, "with %s", text);
-    }
     /* A root is called by nothing that is written. */
     const uint32_t outermost = e->u->options->root || e->u->options->exported ? 1 : 0;
     for (; frame != outermost && dfc_frames(e)[frame].item != DF_NONE; frame = dfc_frames(e)[frame].parent) {

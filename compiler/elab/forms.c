@@ -303,6 +303,11 @@ struct dfc_varying dfc_item_varies(const struct dfc_elab *e, const struct dfc_it
     struct walk w = { e, item, forms, dfc_alloc(e->u, (sig->n_variables + 1u) * sizeof *w.variables), &how };
     if (!w.variables)
         return how;
+    if (item->callee->loop_part) {
+        for (unsigned i = 0; i < sig->n_out; i++)
+            memcpy(forms->of[item->first_out + i], input(&w, i), sizeof forms->of[0]);
+        return how;
+    }
     if (item->callee->built_in) {
         find_select(&w);
         return how;

@@ -157,6 +157,8 @@ static void describe_node(struct fuser *f, uint32_t id)
     node->once = phase == DFC_BEFORE;
     node->final = phase == DFC_AFTER;
     read_hints(e, item->stmt, node);
+    if (item->loop)
+        node->apart = "it is called in a loop with 'while'";
     node->stage = e->stage ? e->stage[id] : 0;
     describe_extents(f, item, node);
     for (unsigned i = 0; i < item->callee->sig.n_out; i++) {

@@ -180,5 +180,5 @@ bool dfc_resolve(struct dfc_elab *e)
         uint32_t last;
         e->in_values[i] = dfc_stream_value(e, dfc_in_streams(e)[i], &last);
     }
-    return true;
+    return dfc_loops_check_readers(e);
 }

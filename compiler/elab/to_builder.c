@@ -186,7 +186,7 @@ bool dfc_fill_promises(struct dfc_unit *u, const struct dfc_callee *graph)
 
 /* ---- scopes ---- */
 
-static unsigned loop_indices(const struct dfc_env *env, int32_t indices[DFC_MAX_LOOPS])
+unsigned dfc_loop_indices(const struct dfc_env *env, int32_t indices[DFC_MAX_LOOPS])
 {
     unsigned n = env ? env->depth : 0;
     for (unsigned i = n; i-- > 0; env = env->outer)
@@ -197,20 +197,20 @@ static unsigned loop_indices(const struct dfc_env *env, int32_t indices[DFC_MAX_
 bool dfc_fill_begin(struct dfc_fill *fill, struct dfc_elab *e)
 {
     struct df_error error;
-    *fill = (struct dfc_fill){ .e = e };
+    *fill = (struct dfc_fill){ .e = e, .step_item = DF_NONE };
     fill->node = malloc(((size_t)e->items.n + 1) * sizeof *fill->node);
     fill->scope = calloc((size_t)e->frames.n + 1, sizeof *fill->scope);
-    fill->moved = e->use ? malloc(((size_t)e->values.n + 1) * sizeof *fill->moved) : NULL;
+    fill->moved = e->use || e->loops.n ? malloc(((size_t)e->values.n + 1) * sizeof *fill->moved) : NULL;
     fill->costs = calloc((size_t)e->items.n + 1, 1);
-    if (!fill->node || !fill->scope || !fill->costs || (e->use && !fill->moved))
+    if (!fill->node || !fill->scope || !fill->costs || ((e->use || e->loops.n) && !fill->moved))
         return dfc_no_memory(e->u);
-    if (e->use)
+    if (fill->moved)
         memset(fill->moved, 0xff, ((size_t)e->values.n + 1) * sizeof *fill->moved); /* DF_NONE */
     for (uint32_t f = 1; f < e->frames.n; f++) {        /* frame 0 is main, and so is scope 0 */
         const struct dfc_frame *frame = &dfc_frames(e)[f];
         const struct dfc_item *item = &dfc_items(e)[frame->item];
         int32_t indices[DFC_MAX_LOOPS];
-        unsigned n = loop_indices(item->env, indices);
+        unsigned n = dfc_loop_indices(item->env, indices);
         int rc = df_builder_scope(e->u->builder, fill->scope[frame->parent], frame->graph->name, item->ordinal,
                                   indices, n, &fill->scope[f], &error);
         if (rc != DF_OK)
@@ -226,6 +226,7 @@ void dfc_fill_free(struct dfc_fill *fill)
     free(fill->moved);
     free(fill->costs);
     free(fill->divided);
+    dfr_array_free(&fill->steps);
     dfr_array_free(&fill->views);
     *fill = (struct dfc_fill){ 0 };
 }
@@ -334,7 +335,7 @@ static bool connect(struct dfc_fill *fill, const uint32_t *values, unsigned n, u
 {
     const struct dfc_elab *e = fill->e;
     struct df_error error;
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < n && fill->step_item == DF_NONE; i++) { /* a step is connected with its loop */
         uint32_t from, slot;
         if (!dfc_fill_from(fill, values[i], &from, &slot))
             return false;
@@ -355,7 +356,7 @@ static void describe_call(const struct dfc_fill *fill, const struct dfc_item *it
     desc->n_cost = u->classes.names.n;
     desc->scope = fill->scope[item->frame];
     desc->indices = indices;
-    desc->n_indices = loop_indices(item->env, indices);
+    desc->n_indices = dfc_loop_indices(item->env, indices);
     desc->file = dfl_sink_file_name(u->sink, loc.file);
     desc->line = loc.line;
     desc->col = loc.col;
@@ -369,6 +370,11 @@ static bool add_node(struct dfc_fill *fill, const struct dfc_solved *solved, con
     struct df_error error;
     own.dims = solved->dims;
     own.port_dims = solved->port_dims;
+    if (fill->step_item != DF_NONE) {
+        const struct dfc_callee *callee = dfc_items(fill->e)[fill->step_item].callee;
+        *node = DF_NONE;
+        return dfc_step_add(fill, &own, callee->sig.n_ports + n_scratch(fill->e->u, callee));
+    }
     int rc = df_builder_node_desc(fill->e->u->builder, &own, node, &error);
     if (rc != DF_OK)
         return builder_failed(fill->e->u, loc, rc, &error);

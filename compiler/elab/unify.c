@@ -325,6 +325,8 @@ static bool match_alike(struct dfc_solve *s)
 bool dfc_match_all(struct dfc_solve *s)
 {
     const struct dfc_sig *sig = &s->item->callee->sig;
+    if (s->item->callee->loop_part)
+        return true;
     if (s->item->callee->built_in)
         return match_alike(s);
     memset(s->bound, 0, (sig->n_variables + 1) * sizeof *s->bound);
@@ -349,6 +351,8 @@ bool dfc_port_extents(struct dfc_solve *s, unsigned p)
 {
     const struct dfc_port *port = &s->item->callee->sig.ports[p];
     const struct dfc_names names = { .use = DFC_USE_PORT, .callee = s->item->callee, .dims = s->bound };
+    if (s->item->callee->loop_part)
+        return true;
     if (s->item->callee->built_in)
         memcpy(s->port_dims[p], s->formats[s->e->in_values[s->item->first_in]].dims, sizeof s->port_dims[p]);
     s->port_bounded[p] = 0;

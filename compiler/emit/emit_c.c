@@ -204,6 +204,17 @@ static bool has_device(const struct dfc_kernel_code *code)
 
 /* ---- the program ---- */
 
+/* Have all steps of the loop gpu variants in this program? */
+static bool loop_has_gpu(const struct dfc_front *front, uint32_t kernel, bool gpu)
+{
+    const struct df_graph *g = front->graph;
+    const struct df_loop *loop = &g->loops[g->kernels[kernel].loop];
+    for (uint32_t s = loop->first_step; s < loop->first_step + loop->n_steps && gpu; s++)
+        for (size_t i = 0; i < front->n_kernels; i++)
+            gpu &= front->kernels[i].kernel != g->steps[s].kernel || has_variant(&front->kernels[i], true);
+    return gpu;
+}
+
 static void emit_functions(FILE *out, const struct dfc_front *front, const struct dfc_emit_gpu *how, unsigned n_levels, bool catches)
 {
     const struct df_graph *g = front->graph;
@@ -251,6 +262,9 @@ static void emit_functions(FILE *out, const struct dfc_front *front, const struc
             fprintf(out, "%s .most = %" PRId64, comma, dfg_limit(code->formula));
         fputs(" },\n", out);
     }
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        if (g->kernels[k].flags & DF_KERNEL_LOOP)
+            fprintf(out, "    [%u] = { .cpu = df_loop%s },\n", (unsigned)k, loop_has_gpu(front, k, gpu) ? ", .gpu = df_loop" : "");
     fputs("};\n\n", out);
 }
 

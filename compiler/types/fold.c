@@ -244,8 +244,26 @@ static bool is_of_formulas(const struct dfl_expr *e)
            ((e->kind == DFL_EXPR_UNARY || e->kind == DFL_EXPR_BINARY) && e->op >= DFL_OP_BITNOT);
 }
 
+/* A stream in a condition: its value is not known before the program runs. */
+static bool fold_token(struct dfc_unit *u, const struct dfc_token *token, struct dfc_value *value)
+{
+    uint64_t *code = dfc_alloc(u, 2 * sizeof *code);
+    if (!code)
+        return false;
+    *value = dfc_value_unknown(token->kind);
+    code[0] = DF_X_ARG;
+    code[1] = token->arg;
+    value->code = code;
+    value->n_code = 2;
+    value->stack = 1;
+    return true;
+}
+
 static bool fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value)
 {
+    for (unsigned i = 0; i < names->n_tokens; i++)
+        if (names->tokens[i].expr == e)
+            return fold_token(u, &names->tokens[i], value);
     if (is_of_formulas(e)) {
         dfl_error(u->sink, e->loc, "this expression is one of formulas: it cannot stand in %s", dfc_use_words(names->use));
         return false;

@@ -29,6 +29,8 @@ const char *dfc_use_words(enum dfc_use use)
     case DFC_USE_RESOURCE: return "the number of a resource";
     case DFC_USE_PROMISE: return "a promise";
     case DFC_USE_MOST: return "the bound of an extent";
+    case DFC_USE_ROUNDS: return "a loop's bound";
+    case DFC_USE_WHILE: return "the condition of a loop";
     }
     return "an expression";
 }
@@ -37,13 +39,19 @@ static bool is_structure(enum dfc_use use)
 {
     if (use == DFC_USE_RESOURCE)
         return true;
-    return use == DFC_USE_BOUND || use == DFC_USE_INDEX || use == DFC_USE_STAGE || use == DFC_USE_CONDITION;
+    return use == DFC_USE_BOUND || use == DFC_USE_ROUNDS || use == DFC_USE_INDEX || use == DFC_USE_STAGE || use == DFC_USE_CONDITION;
 }
 
 /* Is it a part of the code, which is compiled once? */
 static bool is_compiled(enum dfc_use use)
 {
     return use == DFC_USE_LAUNCH || use == DFC_USE_ARGUMENT;
+}
+
+/* Is it evaluated when the program runs? */
+static bool is_late(enum dfc_use use)
+{
+    return use == DFC_USE_SCALAR || use == DFC_USE_WHILE;
 }
 
 /* ---- names ---- */
@@ -89,7 +97,7 @@ static bool fold_local(struct dfc_unit *u, const struct dfc_names *names, const 
     for (unsigned i = 0; i < n_scalars; i++) {
         if (strcmp(sig->scalars[i]->name.text, e->s) != 0)
             continue;
-        if (names->use != DFC_USE_SCALAR && !is_compiled(names->use)) {
+        if (!is_late(names->use) && !is_compiled(names->use)) {
             dfl_error(u->sink, e->loc, "scalar '%s' cannot be used in %s", e->s, dfc_use_words(names->use));
             return false;
         }
@@ -103,12 +111,12 @@ static bool fold_local(struct dfc_unit *u, const struct dfc_names *names, const 
 static bool fold_arg(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e,
                      const struct dfc_param *arg, struct dfc_value *value)
 {
-    if (names->use != DFC_USE_SCALAR) {
+    if (!is_late(names->use)) {
         dfl_error(u->sink, e->loc, "arg '%s' cannot be used in %s: it is known only when the program runs", e->s,
                   dfc_use_words(names->use));
         if (is_compiled(names->use))
             dfl_hint(u->sink, "give the kernel a scalar, and pass '%s' where it is called", e->s);
-        else if (!is_structure(names->use) && names->use != DFC_USE_PARAM && names->use != DFC_USE_HINT &&
+        else if ((!is_structure(names->use) || names->use == DFC_USE_ROUNDS) && names->use != DFC_USE_PARAM && names->use != DFC_USE_HINT &&
                  names->use != DFC_USE_PLATFORM && names->use != DFC_USE_TABLE)
             dfl_hint(u->sink, "to give a size when the program runs, write 'param %s = ... dynamic;'", e->s);
         else if (is_structure(names->use))
@@ -132,7 +140,7 @@ static bool fold_param(struct dfc_unit *u, const struct dfc_names *names, const 
 {
     if (!param->ready)
         return false; /* the error was reported at its declaration */
-    bool fixed = is_structure(names->use) || is_compiled(names->use) || names->use == DFC_USE_PLATFORM ||
+    bool fixed = (is_structure(names->use) && names->use != DFC_USE_ROUNDS) || is_compiled(names->use) || names->use == DFC_USE_PLATFORM ||
                  names->use == DFC_USE_TABLE;
     if (param->value.dynamic && fixed) {
         if (strcmp(param->value.dynamic, e->s) == 0)
@@ -200,6 +208,12 @@ bool dfc_fold_name(struct dfc_unit *u, const struct dfc_names *names, const stru
 {
     for (const struct dfc_env *env = names->env; env; env = env->outer)
         if (strcmp(env->name, e->s) == 0) {
+            if (env->rounds && names->use != DFC_USE_INDEX) {
+                dfl_error(u->sink, e->loc, "'%s' counts the rounds of a loop with 'while', and cannot be used in %s", e->s, dfc_use_words(names->use));
+                dfl_hint(u->sink, "all rounds are one text: '%s' stands in indices of streams only; a kernel can count them, as in 'n[%s + 1] = next(n[%s]);'", e->s,
+                         e->s, e->s);
+                return false;
+            }
             *value = env->known ? dfc_value_integer(env->value) : dfc_value_unknown(DF_KIND_I64);
             return true;
         }

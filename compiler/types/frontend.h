@@ -168,7 +168,8 @@ struct dfc_callee {
     struct dfc_sig sig;
     bool ready;                         /* false: its declaration has errors, so its uses are not checked further */
     bool due;                           /* it comes with dfc, and nothing has called it: its formulas, or the body of the graph, are not checked */
-    bool built_in;                      /* `select` (declare/select.c): nobody declared it, and its ports have no format */
+    bool built_in;                      /* `select` (declare/select.c), or of a loop: nobody declared it, and its ports have no format */
+    enum dfc_loop_part { DFC_NO_LOOP, DFC_LOOP_BEGIN, DFC_LOOP_END } loop_part; /* of a loop with 'while' (elab/loops.c) */
     const struct dfl_kernel *kernel;    /* NULL: a graph */
     uint32_t id;                        /* kernel: its number in the graph */
     uint32_t code_classes, cost_classes; /* kernel: bit c */
@@ -260,7 +261,7 @@ bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_na
 enum dfc_use { DFC_USE_PARAM, DFC_USE_TYPE, DFC_USE_PORT, DFC_USE_ANNOTATION, DFC_USE_BOUND, DFC_USE_INDEX, DFC_USE_STAGE,
                DFC_USE_CONDITION, DFC_USE_SCALAR, DFC_USE_HINT, DFC_USE_COST, DFC_USE_THREADS,
                DFC_USE_TOLERANCE, DFC_USE_HALO, DFC_USE_LAUNCH, DFC_USE_ARGUMENT,
-               DFC_USE_PLATFORM, DFC_USE_TABLE, DFC_USE_RESOURCE, DFC_USE_PROMISE, DFC_USE_MOST };
+               DFC_USE_PLATFORM, DFC_USE_TABLE, DFC_USE_RESOURCE, DFC_USE_PROMISE, DFC_USE_MOST, DFC_USE_ROUNDS, DFC_USE_WHILE };
 
 struct dfc_env {                        /* a loop variable, and those of the loops around it */
     const char *name;
@@ -268,6 +269,13 @@ struct dfc_env {                        /* a loop variable, and those of the loo
     unsigned depth;                     /* how many there are, this one included */
     bool known;                         /* false: the expression is checked for any value */
     const struct dfc_env *outer;
+    bool rounds;                        /* it counts the rounds of a loop with 'while', so only indices of streams may have it */
+};
+
+struct dfc_token {                      /* a stream in the condition of a loop with 'while' */
+    const struct dfl_expr *expr;
+    enum df_kind kind;
+    uint32_t arg;                       /* its number in code, as an arg's (DF_X_ARG) */
 };
 
 struct dfc_names {                      /* what the names of an expression stand for */
@@ -277,6 +285,8 @@ struct dfc_names {                      /* what the names of an expression stand
     const bool *bounded;                /* by variable: it may differ from wave to wave, so it is no number; NULL: none */
     const struct dfc_value *scalars;    /* values of its scalars; NULL: any value */
     const struct dfc_env *env;
+    const struct dfc_token *tokens;     /* n_tokens of them */
+    unsigned n_tokens;
     bool kinds_only;                    /* numbers and params, too, count by their kind alone */
 };
 

@@ -129,6 +129,8 @@ struct df_part df_part(const struct df_call *call)
     const struct df_part_rows *p = node->part == DF_NONE ? NULL : &g->parts[node->part];
     struct df_part part = { 0 };
 
+    if (call->step)
+        return (struct df_part){ .first = call->first_row, .rows = call->n_rows ? call->n_rows : call->step->rows, .whole = call->step->rows };
     if (!p)
         return part;
     if (call->run->extents && dfr_extents_node_varies(call->run->extents, dfr_job_node(call->job))) {
@@ -150,6 +152,8 @@ struct df_part df_part(const struct df_call *call)
 size_t df_part_row(const struct df_call *call, unsigned port)
 {
     const struct df_node *node = node_of(call);
+    if (call->step)
+        return 0;
     return node->part == DF_NONE ? 0 : call->run->graph->port_rows[call->run->graph->parts[node->part].first_port + port];
 }
 

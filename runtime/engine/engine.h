@@ -122,6 +122,8 @@ struct df_call {
     struct dfr_device *device;          /* NULL: a CPU job */
     struct dfr_opened *opened;          /* of the worker or stream; NULL: kernels are not called with this record */
     uint32_t stream;
+    const struct df_step *step;         /* of a loop, which is being run (loop.c); NULL: none is */
+    uint64_t first_row, n_rows;         /* of the step: rows to make; n_rows 0: all */
     bool recorded;                      /* it belongs to a recording, on whose behalf host code runs (gpu_record.c) */
     bool failed;
     bool varies;                        /* it queried something that differs from wave to wave, or logged something */

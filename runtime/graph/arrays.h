@@ -34,6 +34,11 @@
     X(indices, int32_t, n_indices, 1, true)                       \
     X(parts, struct df_part_rows, n_parts, 1, true)               \
     X(port_rows, uint64_t, n_port_rows, 1, true)                  \
+    X(loops, struct df_loop, n_loops, 1, true)                    \
+    X(steps, struct df_step, n_steps, 1, true)                    \
+    X(step_ports, struct df_step_port, n_step_ports, 1, true)     \
+    X(loop_tokens, struct df_loop_token, n_loop_tokens, 1, true)  \
+    X(loop_reads, uint32_t, n_loop_reads, 1, true)                \
     X(nodes, struct df_node, n_nodes, 1, true)                    \
     X(live, struct df_live, n_live, 1, true)                      \
     X(in_value, uint32_t, n_in_values, 1, true)                   \

@@ -80,6 +80,45 @@ struct df_node_desc {
 };
 int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *desc, uint32_t *node, struct df_error *error);
 
+/* ---- builder_loop.c: loops ---- */
+
+struct df_step_desc {
+    uint32_t kernel;
+    const uint64_t *dims;
+    const uint64_t (*port_dims)[DF_MAX_RANK];
+    const uint32_t *scalars;            /* ids */
+    uint64_t rows;                      /* as df_step.rows */
+    bool by_rows;                       /* as df_step.by_rows */
+    const uint32_t *reads, *writes;     /* by port: tokens; DF_NONE. Not read for tmp ports */
+    const bool *next;                   /* by port: it reads what this round has made of a carried token */
+};
+
+struct df_loop_port_desc {              /* a token inside the loop */
+    const char *name;
+    enum df_elem elem;
+    unsigned rank;
+    const uint64_t *dims;
+    bool is_in, carried, is_out;        /* an in port has it; rounds change it (an in port has the first); its last token is read */
+};
+
+struct df_loop_desc {
+    const char *name;
+    uint64_t most;
+    uint32_t n_steps, n_tokens, n_reads, n_scalars;
+    const struct df_step_desc *steps;
+    const struct df_loop_port_desc *tokens;
+    const uint32_t *reads;              /* tokens of the condition, which follow its scalars in its code */
+    const uint32_t *scalars;            /* ids: those of the condition */
+    const enum df_scalar_type *scalar_types;
+    const uint64_t *code;
+    uint32_t n_code;
+    bool keep_extents;                  /* other kernels have extents that they decide */
+};
+/* Adds the kernel of a loop and the node that calls it, which `node` describes: its place, hints and costs; kernel, dims, port_dims and
+ * scalars are set here. In slots are the tokens with `is_in`, in order, and out slots those with `is_out`. */
+int df_builder_loop(struct df_builder *b, const struct df_loop_desc *desc, const struct df_node_desc *at, uint32_t *node,
+                    struct df_error *error);
+
 /* ---- views_and_joins.c: views and joins ---- */
 
 #define DF_MAX_PARTS 512u               /* of one node */

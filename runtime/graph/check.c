@@ -126,7 +126,7 @@ static bool check_kernels(const struct df_graph *g, struct df_error *error)
                     within(kernel->first_dim, kernel->n_dims, g->n_dim_names) &&
                     within(kernel->first_scalar, kernel->n_scalars, g->n_kscalars),
                 "kernel %u: ports, dimensions or scalars out of range", (unsigned)k);
-        REQUIRE(!(kernel->traits & ~DF_ALL_TRAITS) && !(kernel->flags & ~(DF_KERNEL_COPY | DF_KERNEL_RANGES)) &&
+        REQUIRE(!(kernel->traits & ~DF_ALL_TRAITS) && !(kernel->flags & ~(DF_KERNEL_COPY | DF_KERNEL_RANGES | DF_KERNEL_LOOP)) &&
                     !((kernel->code_classes | kernel->cost_classes) & ~classes),
                 "kernel %u: unknown traits, flags or classes", (unsigned)k);
         for (unsigned i = 0; i < kernel->n_dims; i++)
@@ -230,6 +230,91 @@ static bool check_works(const struct df_graph *g, struct df_error *error)
                     "work %u: a cost of %g on class %u", (unsigned)w, cost_s, (unsigned)c);
         }
     }
+    return true;
+}
+
+/* ---- loops ---- */
+
+static bool check_step(const struct df_graph *g, const struct df_loop *loop, const struct df_kernel *kernel, uint32_t s, struct df_error *error)
+{
+    const struct df_step *step = &g->steps[s];
+    REQUIRE(step->kernel < g->n_kernels && !g->kernels[step->kernel].flags, "step %u: no kernel, or a built-in one", (unsigned)s);
+    const struct df_kernel *k = &g->kernels[step->kernel];
+    REQUIRE(within(step->first_dim, k->n_dims, kernel->n_dims) && within(step->first_scalar, k->n_scalars, kernel->n_scalars) &&
+                within(step->first_port, k->n_ports, g->n_step_ports),
+            "step %u: dimensions, scalars or ports out of range", (unsigned)s);
+    for (unsigned i = 0; i < k->n_scalars; i++)
+        REQUIRE(g->kscalars[k->first_scalar + i].type == g->kscalars[kernel->first_scalar + step->first_scalar + i].type,
+                "step %u: scalar %u has another type", (unsigned)s, i);
+    for (unsigned p = 0; p < k->n_ports; p++) {
+        const struct df_kport *port = &g->kports[k->first_port + p];
+        const struct df_step_port *to = &g->step_ports[step->first_port + p];
+        REQUIRE(port->mode != DF_ACC && (to->reads < loop->n_tokens) == (port->in_slot >= 0) && (to->writes < loop->n_tokens) == (port->out_slot >= 0) &&
+                    to->next <= 1,
+                "step %u, port %u: wrong tokens", (unsigned)s, p);
+    }
+    return true;
+}
+
+static bool check_token(const struct df_graph *g, const struct df_kernel *kernel, uint32_t t, struct df_error *error)
+{
+    const struct df_loop_token *token = &g->loop_tokens[t];
+    const bool in = token->in_port != DF_NONE, out = token->out_port != DF_NONE;
+    REQUIRE(token->elem < DF_N_ELEMS && (!in || token->in_port < kernel->n_ports) && (!out || (token->carried && token->out_port < kernel->n_ports)) &&
+                (!token->carried || in),
+            "token %u of a loop: no such port", (unsigned)t);
+    return true;
+}
+
+static bool check_loop(const struct df_graph *g, uint32_t k, struct df_error *error)
+{
+    const struct df_kernel *kernel = &g->kernels[k];
+    REQUIRE(kernel->loop < g->n_loops && kernel->n_ports && g->kports[kernel->first_port + kernel->n_ports - 1u].mode == DF_TMP,
+            "kernel %u: not the shape of a loop", (unsigned)k);
+    const struct df_loop *loop = &g->loops[kernel->loop];
+    REQUIRE(within(loop->first_step, loop->n_steps, g->n_steps) && within(loop->first_token, loop->n_tokens, g->n_loop_tokens) &&
+                within(loop->first_read, loop->n_reads, g->n_loop_reads) && within(loop->first_code, loop->n_code, g->n_code) &&
+                loop->n_scalars <= kernel->n_scalars &&
+                df_expr_check(g->code + loop->first_code, loop->n_code, g->n_string_bytes, loop->n_scalars + loop->n_reads),
+            "kernel %u: its steps, tokens or condition are out of range", (unsigned)k);
+    for (uint32_t i = 0; i < loop->n_reads; i++)
+        REQUIRE(g->loop_reads[loop->first_read + i] < loop->n_tokens, "kernel %u: its condition reads no token", (unsigned)k);
+    for (uint32_t t = 0; t < loop->n_tokens; t++)
+        if (!check_token(g, kernel, loop->first_token + t, error))
+            return false;
+    for (uint32_t s = 0; s < loop->n_steps; s++)
+        if (!check_step(g, loop, kernel, loop->first_step + s, error))
+            return false;
+    return true;
+}
+
+/* Do the places of tokens and scratch begin in the tmp port, and the tokens end there? */
+static bool check_loop_work(const struct df_graph *g, uint32_t w, struct df_error *error)
+{
+    const struct df_kernel *kernel = &g->kernels[g->works[w].kernel];
+    const struct df_loop *loop = &g->loops[kernel->loop];
+    const uint64_t *bytes = g->port_bytes + g->works[w].first_port, room = bytes[kernel->n_ports - 1];
+    for (uint32_t t = 0; t < loop->n_tokens; t++) {
+        const struct df_loop_token *token = &g->loop_tokens[loop->first_token + t];
+        const bool first = token->in_port == DF_NONE || (token->carried && token->out_port == DF_NONE);
+        REQUIRE((!first || within(token->place[0], token->bytes, room)) && (!token->carried || within(token->place[1], token->bytes, room)) &&
+                    (token->in_port == DF_NONE || bytes[token->in_port] == token->bytes) && (token->out_port == DF_NONE || bytes[token->out_port] == token->bytes),
+                "work %u: token %u of its loop is out of range", (unsigned)w, (unsigned)t);
+    }
+    for (uint32_t s = loop->first_step; s < loop->first_step + loop->n_steps; s++)
+        for (unsigned p = 0; p < g->kernels[g->steps[s].kernel].n_ports; p++)
+            REQUIRE(g->step_ports[g->steps[s].first_port + p].place <= room, "work %u: scratch of step %u is out of range", (unsigned)w, (unsigned)s);
+    return true;
+}
+
+static bool check_loops(const struct df_graph *g, struct df_error *error)
+{
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        if (g->kernels[k].flags & DF_KERNEL_LOOP && !check_loop(g, k, error))
+            return false;
+    for (uint32_t w = 0; w < g->n_works; w++)
+        if (g->kernels[g->works[w].kernel].flags & DF_KERNEL_LOOP && !check_loop_work(g, w, error))
+            return false;
     return true;
 }
 
@@ -499,6 +584,6 @@ static bool check_node_counts(const struct df_graph *g, struct df_error *error)
 bool df_graph_check(const struct df_graph *g, struct df_error *error)
 {
     return check_strings(g, error) && check_resources(g, error) && check_promises(g, error) && check_kernels(g, error) && check_scalars(g, error) && check_works(g, error) &&
-           check_scopes(g, error) && check_nodes(g, error) && check_values(g, error) && check_readers(g, error) &&
+           check_loops(g, error) && check_scopes(g, error) && check_nodes(g, error) && check_values(g, error) && check_readers(g, error) &&
            check_arcs(g, error) && check_ranges(g, error) && check_node_counts(g, error);
 }

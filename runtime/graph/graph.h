@@ -19,6 +19,9 @@
  *           first dimension. A *view* gives ranges of a *whole*: on the host they are the same bytes. A *join* makes a
  *           whole of its parts, which lie in its memory on the host from the beginning. Both are built-in kernels that
  *           run on the host and move nothing. A value that such a kernel reads or makes as a range is a *range*.
+ * Loops:    A loop with `while` is one node. Its kernel is built in and of this node alone; a job of it repeats *steps*, which are
+ *           calls of other kernels, in *rounds*. Its in ports are the first tokens of what rounds change, and what they only read;
+ *           its out ports are the last tokens; a tmp port has the tokens between them.
  */
 #ifndef DF_GRAPH_H
 #define DF_GRAPH_H
@@ -42,7 +45,8 @@ enum { DF_KERNEL_COPY = 1,                   /* the built-in copy, or a select: 
                                               * that is not empty in a wave (DF_SKIP). Its dimension is a number of bytes */
        DF_KERNEL_VIEW = 2,                   /* a built-in view: its outputs are ranges of its input */
        DF_KERNEL_JOIN = 4,                   /* a built-in join: its inputs are ranges of its output */
-       DF_KERNEL_RANGES = DF_KERNEL_VIEW | DF_KERNEL_JOIN };
+       DF_KERNEL_RANGES = DF_KERNEL_VIEW | DF_KERNEL_JOIN,
+       DF_KERNEL_LOOP = 8 };                 /* a built-in loop (df_loop), called as df_loop() of df.h */
 enum { DF_NODE_ONCE = 1,                     /* fires once: before wave 0, by its own trait or because all its inputs
                                               * do; or see DF_NODE_FINAL */
        DF_NODE_INSERTED = 2,                 /* a copy that nobody wrote: the builder inserted it */
@@ -77,6 +81,45 @@ struct df_kernel {
     uint64_t code_hash[2];                   /* of the sources of the cpu variant and of the gpu variant; 0: none */
     struct df_tolerance tolerance;           /* between its variants */
     uint64_t uses;                           /* bit r: its jobs use resource r */
+    uint32_t loop, pad;                      /* of a loop: into loops */
+};
+
+/* The rounds of a loop. Before each, its condition is evaluated: postfix code (expr.h), in which DF_X_ARG i is the kernel's scalar i
+ * below n_scalars, and behind these token loop_reads[first_read + i - n_scalars]. */
+struct df_loop {
+    uint64_t most;                           /* rounds at most */
+    uint32_t first_code, n_code;             /* into code */
+    uint32_t n_scalars;                      /* the first of the kernel's, that the condition has */
+    uint32_t first_read, n_reads;            /* into loop_reads: a token each, of one element */
+    uint32_t first_step, n_steps;            /* in the order in which a round makes them */
+    uint32_t first_token, n_tokens;          /* into loop_tokens; steps number them from 0 for this loop */
+    uint32_t pad;
+};
+
+/* A token inside a loop. One that is *carried* has two places: a round reads one and writes the other. */
+struct df_loop_token {
+    uint32_t in_port;                        /* of the loop's kernel: where it lies, or where a carried one lies at first; DF_NONE: it
+                                              * is made in each round */
+    uint32_t out_port;                       /* a carried one: place 0 is this port, which has its last token in the end; DF_NONE: that is
+                                              * not read */
+    uint32_t elem;                           /* enum df_elem */
+    uint32_t carried;                        /* 1: it is */
+    uint64_t bytes;
+    uint64_t place[2];                       /* in the tmp port */
+};
+
+struct df_step {
+    uint32_t kernel;
+    uint32_t first_dim, first_scalar;        /* into those of the loop's kernel */
+    uint32_t first_port;                     /* into step_ports: as many as the kernel has ports */
+    uint64_t rows;                           /* if it could be divided: of what it makes, as df_part() says; else 0 */
+    uint32_t by_rows, pad;                   /* 1: it is of formulas, so some of its rows can be made by themselves */
+};
+
+struct df_step_port {
+    uint32_t reads, writes;                  /* tokens of the loop; DF_NONE. Both: an inout port */
+    uint32_t next, pad;                      /* 1: it reads a carried token as this round has made it */
+    uint64_t place;                          /* of a tmp port, in the loop's tmp port */
 };
 
 /* What at most n jobs of a run may use at a time, such as a library that must not be entered twice. */
@@ -226,6 +269,7 @@ struct df_graph {
     uint32_t n_scopes, n_indices, n_scalars, n_node_scalars, n_code, n_args, n_params, n_dims, n_wports;
     uint32_t n_string_bytes, n_extents;
     uint32_t n_parts, n_port_rows, n_resources, n_live, n_promises;
+    uint32_t n_loops, n_steps, n_step_ports, n_loop_tokens, n_loop_reads;
     const struct df_kernel *kernels;
     const struct df_resource *resources;
     const struct df_promise *promises;
@@ -251,6 +295,11 @@ struct df_graph {
     const struct df_param *params;
     const struct df_part_rows *parts;
     const uint64_t *port_rows;
+    const struct df_loop *loops;
+    const struct df_step *steps;
+    const struct df_step_port *step_ports;
+    const struct df_loop_token *loop_tokens;
+    const uint32_t *loop_reads;
     const char *strings;                     /* [0] is the empty string */
     const double *cost_s;                    /* [class * n_works + work]: from cost clauses; NaN: none */
     uint32_t n_classes;                      /* cpu, gpu and the other classes that are named */

@@ -17,17 +17,19 @@ uint32_t dfr_work_classes(const struct df_graph *graph, uint32_t work, bool emu_
     return classes & ((1u << graph->n_classes) - 1);
 }
 
-/* Seconds on the host by the stated default: a launch, and the time to read and write all bytes. */
+/* Seconds on the host by the stated default: a launch, and the time to read and write all bytes; of a loop, in each step of all its rounds. */
 static double default_cpu_s(const struct df_graph *graph, uint32_t work)
 {
     const struct df_work *w = &graph->works[work];
     const struct df_kernel *kernel = &graph->kernels[w->kernel];
-    double bytes = 0;
+    double bytes = 0, rounds = 1;
+    if (kernel->flags & DF_KERNEL_LOOP) /* that its condition ends it earlier is known when it was measured */
+        rounds = (double)graph->loops[kernel->loop].most * graph->loops[kernel->loop].n_steps;
     for (unsigned p = 0; p < kernel->n_ports; p++) {
         const struct df_kport *port = &graph->kports[kernel->first_port + p];
         bytes += (double)graph->port_bytes[w->first_port + p] * ((port->in_slot >= 0) + (port->out_slot >= 0));
     }
-    return DF_DEFAULT_LAUNCH_S + bytes / DF_DEFAULT_BYTES_PER_S;
+    return DF_DEFAULT_LAUNCH_S + rounds * bytes / DF_DEFAULT_BYTES_PER_S;
 }
 
 static void set_time(const struct df_graph *graph, uint32_t cls, uint32_t work, struct df_times *times)

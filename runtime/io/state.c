@@ -95,6 +95,11 @@ void *df_state(struct df_call *call, size_t bytes, df_state_end *end)
     int64_t pass = pass_of(run, call);
     const bool anew = begins_anew(run, node);
     call->varies = true;
+    if (call->step) {
+        df_fail(call, "'%s' asks for memory that stays from wave to wave, in a loop with 'while'",
+                df_graph_string(run->graph, run->graph->kernels[call->step->kernel].name));
+        return NULL;
+    }
     if (state && (state->pass < pass || (anew && jumps(call, state)))) {
         if (!end_state_of(call, &table[node], state, state->pass < pass))
             return NULL;

@@ -56,6 +56,9 @@ static int attach_functions(const struct df_program *program, const struct df_gr
         return dfr_error_memory(error);
     for (size_t k = 0; k < program->n_functions && k < graph->n_kernels; k++)
         functions[k] = program->functions[k];
+    for (size_t k = 0; k < graph->n_kernels; k++)
+        if (graph->kernels[k].flags & DF_KERNEL_LOOP)
+            functions[k].cpu = df_loop;
     int rc = dfr_graph_set_functions((struct df_graph *)graph, functions, graph->n_kernels, error);
     free(functions);
     return rc;

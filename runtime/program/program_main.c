@@ -69,6 +69,8 @@ static int attach_functions(const struct df_program *program, const struct df_gr
         uint32_t from = find_kernel(old, k, df_graph_string(graph, graph->kernels[k].name));
         if (from < program->n_functions)
             functions[k] = program->functions[from];
+        else if (graph->kernels[k].flags & DF_KERNEL_LOOP)
+            functions[k].cpu = df_loop;
         /* Without the kernels' sources no hash can be made. This graph is ours alone, so it may be written to. */
         if (from != DF_NONE)
             memcpy(((struct df_kernel *)&graph->kernels[k])->code_hash, old->kernels[from].code_hash,

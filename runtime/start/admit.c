@@ -123,12 +123,11 @@ static int apply_host_memory(const struct admission *a, uint32_t node, uint32_t 
     return DF_OK;
 }
 
-/* Else it would be the job that fails. If extents differ from wave to wave they may never be so large. */
-static int check_extents(const struct df_run *run, uint32_t node, struct df_error *error)
+static int check_dims(const struct df_run *run, uint32_t node, uint32_t kernel, const uint64_t *dims, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
-    const struct df_kernel *k = &g->kernels[g->nodes[node].kernel];
-    const uint64_t most = g->functions[g->nodes[node].kernel].most, *dims = g->dims + g->works[g->nodes[node].work].first_dim;
+    const struct df_kernel *k = &g->kernels[kernel];
+    const uint64_t most = g->functions[kernel].most;
     char why[160];
     for (uint32_t d = 0; most && !g->n_extents && d < k->n_dims; d++) {
         if (dims[d] <= most)
@@ -138,6 +137,22 @@ static int check_extents(const struct df_run *run, uint32_t node, struct df_erro
         return refuse(run, node, why, error);
     }
     return DF_OK;
+}
+
+/* Else it would be the job that fails. If extents differ from wave to wave they may never be so large. */
+static int check_extents(const struct df_run *run, uint32_t node, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    const uint64_t *dims = g->dims + g->works[g->nodes[node].work].first_dim;
+    const struct df_kernel *k = &g->kernels[g->nodes[node].kernel];
+    int status = check_dims(run, node, g->nodes[node].kernel, dims, error);
+    if (!(k->flags & DF_KERNEL_LOOP))
+        return status;
+    for (uint32_t s = 0; s < g->loops[k->loop].n_steps && status == DF_OK; s++) {
+        const struct df_step *step = &g->steps[g->loops[k->loop].first_step + s];
+        status = check_dims(run, node, step->kernel, dims + step->first_dim, error);
+    }
+    return status;
 }
 
 static int admit_node(struct admission *a, uint32_t node, struct df_error *error)

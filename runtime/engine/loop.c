@@ -7,6 +7,7 @@
  * Device:   on a device whose memory the host cannot read, the tokens of the condition are copied to the host before each round, and waited for.
  * Rows:     on the CPU, steps of formulas that could be divided are run by rows, with the help of workers that have no job.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,8 +15,10 @@
 #include "runtime/device/device.h"
 #include "runtime/engine/engine.h"
 #include "runtime/graph/expr.h"
+#include "runtime/threads/clock.h"
 
-enum { PIECE_BYTES = 128 * 1024, MOST_PIECES = 64 };
+#define PIECE_S 150e-6                  /* a piece of a step that is shared with idle workers takes about so long */
+enum { MOST_PIECES = 64 };
 
 struct place {                          /* of a token */
     void *now, *next;                   /* what steps read; where the next one of a carried token is made */
@@ -32,6 +35,7 @@ struct rounds {
     const union df_scalar *scalars;
     unsigned char *tmp;
     struct place *tokens;
+    double *seconds;                    /* by step: what it took when it was last run as a whole; 0: it was not yet */
     bool on_host;                       /* the host reads the memory of tokens */
     struct dfr_event *event;            /* of a device; NULL: none yet */
     uint64_t round;
@@ -165,20 +169,15 @@ static void call_rows(void *arg, size_t i)
     call_step(p->rounds, &own, p->step, p->function, p->ports);
 }
 
-/* Into how many pieces is the step worth dividing? Only formulas have rows that are counted here; their code cannot fail. */
-static uint32_t count_pieces(const struct rounds *r, const struct df_step *step)
+/* Into how many pieces is the step worth dividing? Only formulas have rows that are counted here; their code cannot fail. The first round shows how long
+ * a step takes. */
+static uint32_t count_pieces(const struct rounds *r, uint32_t s)
 {
-    const struct df_kernel *k = &r->graph->kernels[step->kernel];
-    uint64_t bytes = 0, n;
-    if (!step->rows || r->call->device || !r->call->pieces || !step->by_rows)
+    const struct df_step *step = &r->graph->steps[r->loop->first_step + s];
+    const double n = r->seconds[s] / PIECE_S;
+    if (!step->rows || !step->by_rows || r->call->device || !r->call->pieces || !(n >= 2))
         return 1;
-    for (unsigned p = 0; p < k->n_ports; p++) {
-        const struct df_step_port *port = &r->graph->step_ports[step->first_port + p];
-        bytes += port->writes == DF_NONE ? 0 : token_of(r, port->writes)->bytes;
-    }
-    n = bytes / PIECE_BYTES < MOST_PIECES ? bytes / PIECE_BYTES : MOST_PIECES;
-    n = n < step->rows ? n : step->rows;
-    return n > 1 ? (uint32_t)n : 1;
+    return (uint32_t)fmin(n, step->rows < MOST_PIECES ? (double)step->rows : MOST_PIECES);
 }
 
 static void *read_from(const struct rounds *r, const struct df_step_port *port)
@@ -245,23 +244,27 @@ static int step_failed(struct rounds *r, const struct df_kernel *k, int code)
     return code;
 }
 
-static int run_step(struct rounds *r, const struct df_step *step)
+static int run_step(struct rounds *r, uint32_t s)
 {
+    const struct df_step *step = &r->graph->steps[r->loop->first_step + s];
     const struct df_kernel *k = &r->graph->kernels[step->kernel];
     const struct df_step_port *port = r->graph->step_ports + step->first_port;
     void *ports[k->n_ports + 1u];
     df_function *function = function_of(r, step);
     bool empty;
     int code = make_ports(r, step, ports, &empty);
-    uint32_t n = count_pieces(r, step);
+    uint32_t n = count_pieces(r, s);
 
     if (code == DF_OK && !empty && n > 1) {
         struct pieces pieces = { r, step, function, ports, n };
         df_pieces(r->call, n, call_rows, &pieces);
     } else if (code == DF_OK && !empty) {
+        const double begin_s = r->round == 0 ? dfr_clock_s() : 0;
         r->call->step = step;
         code = call_step(r, r->call, step, function, ports);
         r->call->step = NULL;
+        if (r->round == 0)
+            r->seconds[s] = dfr_clock_s() - begin_s;
     }
     if (code != DF_OK && code != DF_SKIP)
         return step_failed(r, k, code);
@@ -303,7 +306,7 @@ static void end_round(struct rounds *r)
 static int run_round(struct rounds *r)
 {
     for (uint32_t s = 0; s < r->loop->n_steps; s++) {
-        int code = run_step(r, &r->graph->steps[r->loop->first_step + s]);
+        int code = run_step(r, s);
         if (code != DF_OK)
             return code;
     }
@@ -342,8 +345,10 @@ int df_loop(struct df_call *call, void *stream, const size_t *dims, void *const 
     const struct df_kernel *kernel = &g->kernels[g->nodes[dfr_job_node(call->job)].kernel];
     const struct df_loop *loop = &g->loops[kernel->loop];
     struct place tokens[loop->n_tokens + 1u];
+    double seconds[loop->n_steps + 1u];
     struct rounds r = { .call = call, .stream = stream, .graph = g, .loop = loop, .dims = dims, .scalars = scalars, .tmp = ports[kernel->n_ports - 1],
-                        .tokens = tokens, .on_host = !call->device || call->device->ops->runs_cpu_code };
+                        .tokens = tokens, .seconds = seconds, .on_host = !call->device || call->device->ops->runs_cpu_code };
+    memset(seconds, 0, sizeof seconds);
     begin_tokens(&r, ports);
     int code = run_rounds(&r);
     if (code == DF_OK)

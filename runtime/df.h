@@ -336,6 +336,7 @@ struct df_buffer {
 struct df_node_stats {
     uint64_t host_jobs, device_jobs;
     double host_s, device_s;
+    uint64_t rounds;                    /* of a loop: those of all its jobs */
 };
 
 /* How often the outputs of a node were empty. Both are numbers of waves. */

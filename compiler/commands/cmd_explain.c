@@ -1,6 +1,7 @@
 /* cmd_explain.c - `dfc explain GRAPH.df`: prints why each node is placed where it is, what limits the time of a wave,
  * and what would improve it. It runs no kernel.
  */
+#include <inttypes.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
@@ -95,6 +96,18 @@ static void print_node_rate(FILE *out, const struct df_graph *g, uint32_t node, 
         fputc('\n', out);
 }
 
+static void print_loop(FILE *out, const struct df_graph *g, uint32_t node)
+{
+    const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
+    if (!(kernel->flags & DF_KERNEL_LOOP))
+        return;
+    const struct df_loop *loop = &g->loops[kernel->loop];
+    fprintf(out, "    loop    at most %" PRIu64 " rounds of", loop->most);
+    for (uint32_t s = 0; s < loop->n_steps; s++)
+        fprintf(out, "%s %s", s ? "," : "", df_graph_string(g, g->kernels[g->steps[loop->first_step + s].kernel].name));
+    fputc('\n', out);
+}
+
 static void print_node(FILE *out, const struct dfc_explained *e, const struct dfw_rates *rates, uint32_t node,
                        const struct dfc_node_facts *f)
 {
@@ -104,6 +117,7 @@ static void print_node(FILE *out, const struct dfc_explained *e, const struct df
     dfc_explain_reason(e, node, f, reason, sizeof reason);
     fprintf(out, "%s (%s) on %s%s\n", name, work, unit_name(e, f->unit),
             e->on_way[node] && !e->inflight ? ", on the longest way" : "");
+    print_loop(out, e->problem->graph, node);
     if (!dfp_node_is_free(e->problem->graph, node)) {
         fprintf(out, "    time    %s here (%s)", dfp_text_time(a, f->time_s), source_name(e, node, f->unit));
         if (f->other != DF_NONE)

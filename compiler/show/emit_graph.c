@@ -199,6 +199,27 @@ static const char *side_name(const struct df_kport *port)
     return !port->only ? "" : df_port_is_on(port, DF_ON_HOST) ? "(cpu)" : "(gpu)";
 }
 
+/* How often a loop is repeated, and the calls of a round: t0' is what this round makes of t0 for the next one. */
+static void emit_loop(FILE *out, const struct df_graph *g, const struct df_loop *loop)
+{
+    fprintf(out, ", a loop of at most %" PRIu64 " rounds:", loop->most);
+    for (uint32_t s = loop->first_step; s < loop->first_step + loop->n_steps; s++) {
+        const struct df_step_port *port = g->step_ports + g->steps[s].first_port;
+        const unsigned n = g->kernels[g->steps[s].kernel].n_ports;
+        const char *between = "";
+        fprintf(out, "\n    %s(", df_graph_string(g, g->kernels[g->steps[s].kernel].name));
+        for (unsigned p = 0; p < n; p++)
+            if (port[p].reads != DF_NONE) {
+                fprintf(out, "%st%u%s", between, (unsigned)port[p].reads, port[p].next ? "'" : "");
+                between = ", ";
+            }
+        fputs(") ->", out);
+        for (unsigned p = 0; p < n; p++)
+            if (port[p].writes != DF_NONE)
+                fprintf(out, " t%u%s", (unsigned)port[p].writes, g->loop_tokens[loop->first_token + port[p].writes].carried ? "'" : "");
+    }
+}
+
 static void emit_kernel(FILE *out, const struct df_graph *g, uint32_t id)
 {
     static const struct { unsigned bit; const char *name; } traits[] = {
@@ -231,6 +252,8 @@ static void emit_kernel(FILE *out, const struct df_graph *g, uint32_t id)
             fprintf(out, " uses(%s)", df_graph_string(g, g->resources[r].name));
     emit_classes(out, g, "code", k->code_classes);
     emit_classes(out, g, "cost", k->cost_classes);
+    if (k->flags & DF_KERNEL_LOOP)
+        emit_loop(out, g, &g->loops[k->loop]);
     fputs(k->flags & DF_KERNEL_COPY ? ", built in\n" : "\n", out);
 }
 

@@ -283,7 +283,7 @@ static void begin_tokens(struct rounds *r, void *const *ports)
         struct place *p = &r->tokens[t];
         *p = (struct place){ .places = { token->out_port != DF_NONE ? ports[token->out_port] : r->tmp + token->place[0], r->tmp + token->place[1] } };
         p->now = token->in_port != DF_NONE ? ports[token->in_port] : p->places[0];
-        p->next = p->places[0];
+        p->next = p->places[p->now == p->places[0]];
     }
 }
 
@@ -353,6 +353,8 @@ int df_loop(struct df_call *call, void *stream, const size_t *dims, void *const 
     int code = run_rounds(&r);
     if (code == DF_OK)
         code = give_last(&r);
+    if (call->run->rounds)
+        atomic_fetch_add_explicit(&call->run->rounds[kernel->loop], r.round, memory_order_relaxed);
     if (r.event) {
         wait(&r);                       /* nothing of the event is under way when it goes */
         call->device->ops->event_destroy(call->device, r.event);

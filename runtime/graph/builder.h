@@ -98,7 +98,7 @@ struct df_loop_port_desc {              /* a token inside the loop */
     enum df_elem elem;
     unsigned rank;
     const uint64_t *dims;
-    bool is_in, carried, is_out;        /* an in port has it; rounds change it (an in port has the first); its last token is read */
+    bool is_in, carried, is_out;        /* an in port has it; rounds change it (an in port has the first); its last token is read, too */
 };
 
 struct df_loop_desc {

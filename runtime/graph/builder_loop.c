@@ -51,7 +51,8 @@ static void add_port(struct maker *m, const struct df_loop_port_desc *token, enu
     m->n_ports++;
 }
 
-/* In ports come first, then out ports, then the tmp port. */
+/* Ports are in the order of tokens, and the tmp port is the last. What is carried and read in the end is an inout port: its second place is scratch, so there are
+ * two of it in all. */
 static bool place_tokens(struct maker *m)
 {
     const struct df_loop_port_desc *t = m->desc->tokens;
@@ -59,14 +60,11 @@ static bool place_tokens(struct maker *m)
     for (uint32_t i = 0; i < m->desc->n_tokens; i++) {
         m->tokens[i] = (struct df_loop_token){ .in_port = t[i].is_in ? m->n_ports : DF_NONE, .out_port = DF_NONE, .elem = t[i].elem, .carried = t[i].carried };
         fits &= bytes_of(t[i].elem, t[i].rank, t[i].dims, &m->tokens[i].bytes);
-        if (t[i].is_in)
-            add_port(m, &t[i], DF_IN);
-    }
-    for (uint32_t i = 0; i < m->desc->n_tokens; i++)
-        if (t[i].is_out) {
+        if (t[i].is_out)
             m->tokens[i].out_port = m->n_ports;
-            add_port(m, &t[i], DF_OUT);
-        }
+        if (t[i].is_in)
+            add_port(m, &t[i], t[i].is_out ? DF_INOUT : DF_IN);
+    }
     for (uint32_t i = 0; i < m->desc->n_tokens && fits; i++) {
         if ((t[i].carried && !t[i].is_out) || (!t[i].carried && !t[i].is_in))
             fits &= take(&m->tmp_bytes, m->tokens[i].bytes, &m->tokens[i].place[0]);
@@ -118,7 +116,7 @@ static bool add_step(struct maker *m, uint32_t s, uint64_t scratch, uint64_t *sc
 static bool make_room(struct maker *m)
 {
     const struct df_loop_desc *d = m->desc;
-    uint32_t n_ports = 2 * d->n_tokens + 1, n_dims = 1, n_scalars = d->n_scalars + 1, n_step_ports = 1;
+    uint32_t n_ports = d->n_tokens + 1, n_dims = 1, n_scalars = d->n_scalars + 1, n_step_ports = 1;
     for (uint32_t s = 0; s < d->n_steps; s++) {
         n_dims += kernel_of(m, s)->n_dims;
         n_scalars += kernel_of(m, s)->n_scalars;

@@ -260,7 +260,7 @@ static bool check_token(const struct df_graph *g, const struct df_kernel *kernel
 {
     const struct df_loop_token *token = &g->loop_tokens[t];
     const bool in = token->in_port != DF_NONE, out = token->out_port != DF_NONE;
-    REQUIRE(token->elem < DF_N_ELEMS && (!in || token->in_port < kernel->n_ports) && (!out || (token->carried && token->out_port < kernel->n_ports)) &&
+    REQUIRE(token->elem < DF_N_ELEMS && (!in || token->in_port < kernel->n_ports) && (!out || (token->carried && token->out_port == token->in_port)) &&
                 (!token->carried || in),
             "token %u of a loop: no such port", (unsigned)t);
     return true;

@@ -20,8 +20,8 @@
  *           whole of its parts, which lie in its memory on the host from the beginning. Both are built-in kernels that
  *           run on the host and move nothing. A value that such a kernel reads or makes as a range is a *range*.
  * Loops:    A loop with `while` is one node. Its kernel is built in and of this node alone; a job of it repeats *steps*, which are
- *           calls of other kernels, in *rounds*. Its in ports are the first tokens of what rounds change, and what they only read;
- *           its out ports are the last tokens; a tmp port has the tokens between them.
+ *           calls of other kernels, in *rounds*. Its in ports are the first tokens of what rounds change, and what they only read. Those of
+ *           which the last token is read are inout ports. A tmp port has what lies between.
  */
 #ifndef DF_GRAPH_H
 #define DF_GRAPH_H
@@ -100,8 +100,8 @@ struct df_loop {
 struct df_loop_token {
     uint32_t in_port;                        /* of the loop's kernel: where it lies, or where a carried one lies at first; DF_NONE: it
                                               * is made in each round */
-    uint32_t out_port;                       /* a carried one: place 0 is this port, which has its last token in the end; DF_NONE: that is
-                                              * not read */
+    uint32_t out_port;                       /* a carried one: in_port if it is an inout port, which is its place 0 and has its last token in the
+                                              * end; DF_NONE: that is not read */
     uint32_t elem;                           /* enum df_elem */
     uint32_t carried;                        /* 1: it is */
     uint64_t bytes;

@@ -96,6 +96,32 @@ static void print_rows(const struct table *t, enum dfr_form form, FILE *out)
         fprintf(out, "and %" PRIu32 " more rows; --stats=json has them all\n", t->n - n);
 }
 
+/* How often the bodies of loops were repeated. */
+static void report_loops(const struct df_graph *graph, const struct df_node_stats *stats, enum dfr_form form, FILE *out)
+{
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("loop", "name", TEXT), DFR_COLUMN("jobs", "jobs", COUNT, .width = 10), DFR_COLUMN("rounds", "rounds", COUNT, .width = 10),
+        DFR_COLUMN("a job", "rounds_a_job", FACTOR, .digits = 1, .width = 10), DFR_COLUMN("at most", "most", COUNT, .width = 10),
+    };
+    struct dfr_report_table table = { .inline_rows = true };
+    char name[256];
+    if (!graph->n_loops)
+        return;
+    fputs(form == DFR_FORM_TEXT ? "\n" : ", \"loops\": [", out);
+    dfr_report_table_begin(&table, out, form, DFR_COLUMNS(columns));
+    for (uint32_t v = 0; v < graph->n_nodes; v++) {
+        const struct df_kernel *kernel = &graph->kernels[graph->nodes[v].kernel];
+        const uint64_t jobs = stats[v].host_jobs + stats[v].device_jobs;
+        if (!(kernel->flags & DF_KERNEL_LOOP) || jobs == 0)
+            continue;
+        df_node_name(graph, v, name, sizeof name);
+        dfr_report_table_row(&table, (const struct dfr_cell[]){ DFR_STR(name), DFR_NUM(jobs), DFR_NUM(stats[v].rounds), DFR_NUM((double)stats[v].rounds / (double)jobs),
+                                                                DFR_NUM(graph->loops[kernel->loop].most) });
+    }
+    dfr_report_table_end(&table);
+    fputs(form == DFR_FORM_TEXT ? "" : "]", out);
+}
+
 void dfr_report_nodes(const struct df_graph *graph, const struct df_node_stats *stats, enum dfr_form form, FILE *out)
 {
     struct table kernels = { 0 }, nodes = { 0 };
@@ -105,6 +131,7 @@ void dfr_report_nodes(const struct df_graph *graph, const struct df_node_stats *
         if (form == DFR_FORM_JSON || nodes.n > kernels.n) /* else each node has a kernel of its own */
             print_rows(&nodes, form, out);
     }
+    report_loops(graph, stats, form, out);
     free(kernels.rows);
     free(nodes.rows);
 }

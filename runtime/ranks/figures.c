@@ -72,6 +72,7 @@ static void put_node(struct dfr_bytes_writer *w, const struct df_node_stats *nod
     dfr_bytes_put_number(w, node->device_jobs);
     dfr_bytes_put_real(w, node->host_s);
     dfr_bytes_put_real(w, node->device_s);
+    dfr_bytes_put_number(w, node->rounds);
     dfr_bytes_put_number(w, skips->skipped);
     dfr_bytes_put_number(w, skips->left_out);
 }
@@ -225,6 +226,7 @@ static void get_node(struct dfr_bytes_reader *r, struct df_node_stats *node, str
     node->device_jobs = dfr_bytes_get_number(r);
     node->host_s = get_time(r);
     node->device_s = get_time(r);
+    node->rounds = dfr_bytes_get_number(r);
     skips->skipped = dfr_bytes_get_number(r);
     skips->left_out = dfr_bytes_get_number(r);
 }
@@ -241,6 +243,7 @@ static void add_nodes(struct dfr_bytes_reader r, struct dfr_figures *f)
             f->nodes[v].device_jobs += node.device_jobs;
             f->nodes[v].host_s += node.host_s;
             f->nodes[v].device_s += node.device_s;
+            f->nodes[v].rounds += node.rounds;
         }
         f->skips[v].skipped += skips.skipped;
         f->skips[v].left_out += skips.left_out;

@@ -163,6 +163,7 @@ static void run_free(struct df_run *run)
         free(run->threads.workers[i].tmp);
     }
     free(run->threads.starter.ports);
+    free((void *)run->rounds);
     free(run->threads.workers);
     free(run->threads.wakes);
     free(run->devices.missing);
@@ -380,6 +381,11 @@ static void add_node_stats(const struct df_run *run, struct df_node_stats *sums)
             sums[v].device_jobs += s->device_jobs;
             sums[v].device_s += s->device_s;
         }
+    for (uint32_t v = 0; run->rounds && v < run->graph->n_nodes; v++) {
+        const struct df_kernel *kernel = &run->graph->kernels[run->graph->nodes[v].kernel];
+        if (kernel->flags & DF_KERNEL_LOOP)
+            sums[v].rounds += run->rounds[kernel->loop];
+    }
 }
 
 static int write_trace(const struct df_run *run, struct df_error *error)

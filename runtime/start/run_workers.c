@@ -69,6 +69,8 @@ int dfr_run_make_workers(struct df_run *run, struct df_error *error)
         if (run->options.rehearse == 0 && run->choice.able[v] & 1 &&
             (bytes = df_node_tmp_bytes(g, v, DF_ON_HOST)) > tmp_bytes)
             tmp_bytes = bytes;
+    if (run->options.node_stats && g->n_loops > 0 && !(run->rounds = calloc(g->n_loops, sizeof *run->rounds)))
+        return dfr_error_memory(error);
     for (uint32_t i = 0; i < run->machine.n_workers; i++) {
         struct dfr_worker *w = &run->threads.workers[i];
         init_worker(run, w, i, run->machine.unit_of[i]);

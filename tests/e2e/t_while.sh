@@ -8,7 +8,7 @@ for rounds in 2 100000; do
     "$DFC" jacobi.df --emit=graph -D most=$rounds >graph.$rounds
     "$DFC" jacobi.df --emit=plan -D most=$rounds | sed -n '/^memory/,$p' >plan.$rounds
 done
-sed 's/rounds=100000/rounds=2/' graph.100000 >graph.same
+sed 's/rounds=100000/rounds=2/; s/at most 100000 rounds/at most 2 rounds/' graph.100000 >graph.same
 same one-round graph.same graph.2
 same two-tokens plan.100000 plan.2
 check many "$DFC" jacobi.df -D most=100000 -o many
@@ -35,6 +35,18 @@ done
 uniq cg.out >got
 grep -Eq '^[0-9]+ rounds: the residual is [1-9]\.[0-9]e-09 of the right side, and no point is off by more than [1-9]\.[0-9]e-(08|09|10)$' got &&
     [ "$(wc -l <got)" = 1 ] && pass cg-converges || fail cg-converges "$(cat got)"
+
+# Reports show a loop: how often its body was repeated, and what that is.
+expect stats-text 0 '^main/loop-step\+residual\+count +3 +[0-9]+ +[0-9]+\.[0-9] +100000$' ./many --waves=3 --stats
+expect stats-json 0 '"loops": \[\{"name": "main/loop-step\+residual\+count", "jobs": 2, "rounds": [0-9]+, "rounds_a_job": [0-9.]+, "most": 100000\}\]' ./many --waves=2 --stats=json
+rounds=$(./many | sed 's/ rounds.*//')
+expect stats-rounds 0 "^main/loop-step\\+residual\\+count +1 +$rounds " ./many --stats
+expect explain 0 '^    loop    at most 300 rounds of step, residual, count$' "$DFC" explain jacobi.df
+expect graph 0 "^    residual\(t0, t0'\) -> t2'$" cat graph.2
+./many --trace=t.json >got
+expect picture 0 'loop-step\+residual\+count' "$DFC" gantt t.json -o /dev/stdout
+"$DFC" partition jacobi.df -o part.dot >/dev/null
+expect partition 0 'loop-step\+residual\+count' grep loop part.dot
 
 # A dynamic param is a bound; none of the rounds takes place if it is 0, or if the condition fails at once.
 check dynamic "$DFC" dynamic.df -o dynamic

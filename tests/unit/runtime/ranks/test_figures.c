@@ -30,7 +30,7 @@ static struct df_stats sample(void)
     return s;
 }
 
-static struct df_node_stats nodes[N_NODES] = { { 1, 2, 0.5, 0.25 }, { 3, 4, 5, 6 }, { 0, 9, 0, 1 } };
+static struct df_node_stats nodes[N_NODES] = { { 1, 2, 0.5, 0.25, 7 }, { 3, 4, 5, 6, 0 }, { 0, 9, 0, 1, 11 } };
 static struct df_node_skips skips[N_NODES] = { { 1, 2 }, { 0, 3 }, { 4, 0 } };
 
 static const struct dfr_trips trips[2] = { { 8, 1.5, -3, 0.25 }, { 2, 9, -3.5, 0.125 } };
@@ -98,6 +98,7 @@ static void test_round_trip(void **state)
         assert_int_equal(f->nodes[v].host_jobs, 2 * nodes[v].host_jobs);
         assert_int_equal(f->nodes[v].device_jobs, 2 * nodes[v].device_jobs);
         assert_true(f->nodes[v].host_s == 2 * nodes[v].host_s && f->nodes[v].device_s == 2 * nodes[v].device_s);
+        assert_true(f->nodes[v].rounds == 2 * nodes[v].rounds);
         assert_int_equal(f->skips[v].skipped, 2 * skips[v].skipped);
         assert_int_equal(f->skips[v].left_out, 2 * skips[v].left_out);
     }

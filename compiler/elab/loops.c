@@ -224,7 +224,9 @@ static uint32_t carry(struct dfc_elab *e, struct dfc_loop *l, uint32_t first, ui
         if (carried_of(l)[i].made == made)
             return i;
     const char *name = name_inside(e, l, first, made);
-    const uint32_t inside = name ? dfc_stream_get(e, l->frame, dfc_printf(e->u, l == dfc_loops(e) ? "%s" : "%s#%u", name, (unsigned)(l - dfc_loops(e)) + 1), NULL, 0) : DF_NONE;
+    if (name && l != dfc_loops(e))      /* another loop may change x, too */
+        name = dfc_printf(e->u, "%s#%u", name, (unsigned)(l - dfc_loops(e)) + 1);
+    const uint32_t inside = name ? dfc_stream_get(e, l->frame, name, NULL, 0) : DF_NONE;
     struct dfc_carried *c = inside == DF_NONE ? NULL : dfr_array_add(&l->carried, sizeof *c, 1);
     if (!c) {
         dfc_no_memory(e->u);
@@ -388,7 +390,7 @@ static bool set_item(struct dfc_elab *e, struct dfc_loop *l, uint32_t id, const 
     const uint32_t first_in = e->in_streams.n, first_out = e->values.n;
     uint32_t *streams = dfr_array_add(&e->in_streams, sizeof *streams, in->n);
     struct dfc_output *values = streams ? dfr_array_add(&e->values, sizeof *values, out->n) : NULL;
-    if (!callee || !stmt || !values)
+    if (!name || !callee || !stmt || !values)
         return dfc_no_memory(e->u);
     memcpy(streams, in->items, in->n * sizeof *streams);
     for (uint32_t i = 0; i < out->n; i++) {
@@ -456,8 +458,9 @@ static bool make_items(struct dfc_elab *e, struct dfc_loop *l, const uint32_t *t
     bool ok = true;
     for (uint32_t i = 0; i < l->carried.n; i++) {
         struct dfc_carried *c = &carried_of(l)[i];
-        if (c->last == DF_NONE)
-            c->last = dfc_stream_get(e, l->frame, dfc_printf(e->u, "last(%s)", name_of(e, c->inside)), NULL, 0);
+        const char *name = c->last == DF_NONE ? dfc_printf(e->u, "last(%s)", name_of(e, c->inside)) : NULL;
+        if (name)
+            c->last = dfc_stream_get(e, l->frame, name, NULL, 0);
         ok = ok && c->last != DF_NONE && push(&first, c->first) && push(&inside, c->inside) && push(&made, c->made) && push(&last, c->last);
     }
     for (uint32_t i = 0; i < l->n_tokens; i++)

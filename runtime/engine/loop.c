@@ -174,9 +174,13 @@ static void call_rows(void *arg, size_t i)
 static uint32_t count_pieces(const struct rounds *r, uint32_t s)
 {
     const struct df_step *step = &r->graph->steps[r->loop->first_step + s];
+    const struct df_kernel *k = &r->graph->kernels[step->kernel];
     const double n = r->seconds[s] / PIECE_S;
     if (!step->rows || !step->by_rows || r->call->device || !r->call->pieces || !(n >= 2))
         return 1;
+    for (unsigned p = 0; p < k->n_ports; p++)
+        if (r->graph->kports[k->first_port + p].mode == DF_TMP && df_port_is_on(&r->graph->kports[k->first_port + p], DF_ON_HOST))
+            return 1;                   /* pieces would share the scratch */
     return (uint32_t)fmin(n, step->rows < MOST_PIECES ? (double)step->rows : MOST_PIECES);
 }
 

@@ -395,6 +395,7 @@ static void add_counts(struct dfr_part *p)
             to->device_jobs += p->node_stats[v].device_jobs;
             to->host_s += p->node_stats[v].host_s;
             to->device_s += p->node_stats[v].device_s;
+            to->rounds += p->node_stats[v].rounds;
         }
         if (p->node_skips) {
             p->all_skips[cut->node[v]].skipped += p->node_skips[v].skipped;

@@ -80,3 +80,13 @@ check compiles cc -std=c11 -Wall -Wextra -Werror use.c -o use -Wl,-rpath,"$PWD" 
 ./use >got
 printf '%s\n' '0.25 -2' '4 -32 1.5 16, 0.5' >want
 same library got want
+
+# On ranks, which share the waves: the same, and the rounds of all of them.
+root=; [ "$(id -u)" != 0 ] || root=--allow-run-as-root
+have_ranks ranks || return 0
+./many --waves=5 --workers=1 >want
+rounds=$(awk '{ n += $1 } END { print n }' want)
+# shellcheck disable=SC2086
+timeout 150 mpirun $root --oversubscribe --bind-to none -n 3 ./many --waves=5 --workers=1 --cluster --stats >got 2>err
+same ranks got want
+expect ranks-rounds 0 "^main/loop-step\\+residual\\+count +5 +$rounds " cat err

@@ -1,5 +1,5 @@
 /* test_front_memory.c - each allocation of the front end's own fails, one after the other: the front end says that memory ran out, and ends. A program
- * with what makes it take many ways: parameters, loops, graphs in graphs, formulas that are fused, rows of several inputs, bounded extents, accs, hints.
+ * with what makes it take many ways: parameters, loops, loops that end early, graphs in graphs, formulas that are fused, rows of several inputs, bounded extents, accs, hints.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,24 @@ static const char program[] =
     "    o = third(a, b);\n"
     "}\n"
     "graph some_of(in v: f32[h <= 20, w], in u: f32[h, w], out o: f32[k <= 10, w]; times: i32) { a = first(v); b = second(u); c = third(a, b); o = some(c); }\n"
+    "kernel start(out v: f32[w], out r: f32) cost cpu 1us;\n"
+    "kernel onward(in v: f32[w], in by: f32, out o: f32[w]) tolerance(1e-3) cost cpu 1us gpu 2us;\n"
+    "kernel reach(in v: f32[w], out r: f32) { r = max(x in 0..w: abs(v[x])) * gain; }\n"
+    "kernel see(in v: f32[w]) ordered cost cpu 1us;\n"
+    "graph solve(in a: f32[w], in b: f32, out c: f32[w]; to: f32) {\n"
+    "    g[0] = onward(a, b);\n"
+    "    e[0] = reach(a);\n"
+    "    for k in 0..later while e[k] > to * gain && max(e[k], 2) < 1000 {\n"
+    "        f[k] = onward(g[k], b);\n"
+    "        for i in 0..1 { g[k + 1 + i] = onward(f[k], e[k]); }\n"
+    "        e[k + 1] = reach(g[k + 1]);\n"
+    "    }\n"
+    "    c = last(g);\n"
+    "}\n"
     "graph main {\n"
+    "    (begun: vec, by) = start();\n"
+    "    solved = solve(begun, by, 0.5);\n"
+    "    see(solved);\n"
     "    v: f32[later + 20, n * 2] = make(3);\n"
     "    w = blur(v, 2);\n"
     "    s = most(w);\n"

@@ -13,8 +13,8 @@
 #include "runtime/engine/ending.h"
 #include "runtime/engine/firing.h"
 #include "runtime/engine/gang.h"
-#include "runtime/engine/live.h"
 #include "runtime/engine/latency.h"
+#include "runtime/engine/live.h"
 #include "runtime/engine/ports.h"
 #include "runtime/engine/tokens.h"
 

@@ -11,6 +11,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/pages.h"
+#include "runtime/df_io.h"
 #include "runtime/engine/call.h"
 #include "runtime/engine/crash.h"
 #include "runtime/engine/live_record.h"
@@ -451,13 +452,13 @@ void dfr_live_stats(const struct df_run *run, struct df_stats *stats)
 
 /* ---- for kernels ---- */
 
-bool dfr_live_wait(const struct df_call *call, int file)
+int df_file_wait(struct df_call *call, int file)
 {
     const struct dfr_live *live = call->run ? call->run->live : NULL;
     struct pollfd files[] = { { .fd = file, .events = POLLIN }, { .fd = live ? live->over : -1, .events = POLLIN } };
     while (poll(files, 2, -1) < 0 && errno == EINTR)
         ;
-    return !files[1].revents;
+    return files[1].revents ? DF_END : DF_OK;
 }
 
 bool dfr_live_drops(const struct df_call *call)

@@ -5,7 +5,7 @@
  *           camera does.
  * Places:   A source has a place for each frame that may wait, one that the grabber fills, and one that a job copies from. All are allocated before the run.
  * End:      The kernel's DF_END or failure comes to the job after the frames that wait. When the run ends, or is to end early, jobs that wait for a frame get
- *           DF_END; grabbers end when their kernel returns. dfr_live_wait() lets a kernel wait for a file without missing the end.
+ *           DF_END; grabbers end when their kernel returns. df_file_wait() of df_io.h lets a kernel wait for a file without missing the end.
  * Record:   options.record_path and play_path (live_record.h). What is played has no grabbers, pace, drops or latencies.
  * Rehearsed: no kernel is called; frames come in nominal time, as in virtual time (policy/frames.h).
  * Refused:  runs that are fed (journals, chunks, ranks), sessions, and several passes, because the frames of a wave could not be given again.
@@ -31,9 +31,6 @@ double dfr_live_job_s(struct df_run *run, uint64_t job, int64_t wave);
 void dfr_live_wave_ended(struct df_run *run, uint32_t slot);
 /* The run is over, or is to end early: wakes all that wait here. */
 void dfr_live_wake(struct df_run *run, bool over);
-
-/* For a kernel: waits until the file can be read, or has ended. Returns false if the run is over before that. */
-bool dfr_live_wait(const struct df_call *call, int file);
 
 /* Are these the calls of a grabber, of which some make no wave? */
 bool dfr_live_drops(const struct df_call *call);

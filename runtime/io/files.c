@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "runtime/engine/engine.h"
-#include "runtime/engine/live.h"
 #include "runtime/io/files.h"
 
 /* ---- lists of files ---- */
@@ -205,11 +204,6 @@ int df_file_open(struct df_call *call, const char *path, FILE **file)
     }
     *file = opened;
     return DF_OK;
-}
-
-int df_file_wait(struct df_call *call, int file)
-{
-    return dfr_live_wait(call, file) ? DF_OK : DF_END;
 }
 
 /* ---- extents ---- */

@@ -1,4 +1,4 @@
-/* print.c - prints a syntax tree as source text that parses back to the same tree, for --emit=ast in cmd_compile.c and
+/* print.c - prints a syntax tree as source text that parses back to the same tree, for --emit=ast in compiler/commands/cmd_compile.c and
  * for the check of format.c's result; the compiler prints expressions and the names of modes, scalars and operators
  * with it. Strings are escaped, floats have a point and all their digits, and parentheses stand wherever precedence
  * needs them. Long else-if chains are printed by a loop; everything else recurses.

@@ -1,4 +1,4 @@
-/* supported.c - reports for imports.c of compiler/declare syntax that the grammar accepts but this version does not
+/* supported.c - reports for compiler/declare/imports.c syntax that the grammar accepts but this version does not
  * implement, and suggests an alternative where there is one. Each unimplemented feature has one check function here,
  * which is removed when the feature is implemented.
  */

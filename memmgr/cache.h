@@ -29,7 +29,7 @@
  *           here, blocks do not compete for memory, nothing is evicted, and addresses repeat in later waves. If a claim must have memory and there is none
  *           above, it takes any free memory, places included, and evicts. A claim that lacks only scratch waits for the scratch of another job.
  *
- * Unified:  the jobs of a unified device (platform.h) read and write the host's memory. Such a device has no entries. A claim gets host memory for its
+ * Unified:  the jobs of a unified device (runtime/graph/platform.h) read and write the host's memory. Such a device has no entries. A claim gets host memory for its
  *           outputs, and scratch from the pool, which holds nothing else. Its inputs are used where the host has them, and count as hits, so nothing is
  *           copied, sent, fetched or evicted. The engine marks its outputs as valid in memory 0. Only an input that another device alone has is awaited,
  *           until that device has copied it to the host.

@@ -1,5 +1,5 @@
 /* space.c - the table of a run's blocks (space.h): creates it with the blocks' host memory, and frees a block's memory on the host and on all devices that hold
- * it. The engine calls it for each token (engine.c, ports.c), start/ creates and destroys it, and transfer.c asks for its staging. */
+ * it. The engine calls it for each token (runtime/engine/engine.c, ports.c), start/ creates and destroys it, and transfer.c asks for its staging. */
 #include "memmgr/space.h"
 
 #include <sched.h>

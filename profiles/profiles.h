@@ -3,10 +3,10 @@
  * The room knows runtime/, but neither planners nor the compiler. profiles/estimate predicts times of works that were
  * never measured, profiles/db is the database of samples, profiles/probe measures the machine. Only profiles/estimate
  * is linked into programs: a program carries the times known when it was built, and with dynamic params also what
- * known.h needs for other sizes. The rest needs SQLite and is linked only into dfc.
+ * profiles/estimate/known.h needs for other sizes. The rest needs SQLite and is linked only into dfc.
  *
  * Words:    a *sample set* is the outcome of measuring one variant of one work once: a robust mean, its confidence
- *           interval, and the number of runs. A *point* is one measured size of one variant (known.h).
+ *           interval, and the number of runs. A *point* is one measured size of one variant (profiles/estimate/known.h).
  * Database: one SQLite file: $DFC_PROFILE, else $XDG_DATA_HOME/dfc/profile.db, else ~/.local/share/dfc/profile.db.
  *           Without HOME it is dfc-UID/profile.db in $TMPDIR, or in /tmp. That folder is created with mode 0700; it is
  *           rejected if it is a symbolic link, owned by another user, or writable by others.

@@ -1,4 +1,4 @@
-/* build_library.c - decides by its path whether a product is a library, for the link step and cmd_compile.c, and does
+/* build_library.c - decides by its path whether a product is a library, for the link step and commands/cmd_compile.c, and does
  * the last steps of building one: build_link.c makes the shared library or archive, build_program.c opens and closes
  * the files beside it.
  *

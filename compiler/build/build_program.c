@@ -1,5 +1,5 @@
 /* build_program.c - builds a program or library from a loaded graph, step by step: plan, image, sources, compile, link.
- * cmd_compile.c calls it, and compiler/trial for programs that run at once; for cmd_wrap.c it compiles one source file
+ * commands/cmd_compile.c calls it, and compiler/trial for programs that run at once; for commands/cmd_wrap.c it compiles one source file
  * to an object.
  *
  * Place:    generated files go to a temporary work folder, which is removed at the end. With --keep it is PROGRAM.dfc/

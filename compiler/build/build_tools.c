@@ -1,7 +1,7 @@
 /* build_tools.c - finds the compilers on this machine (C, C++, nvcc and the CUDA toolkit) and collects the flags for
  * them, for build_program.c: from the command line, from pkg-config, and for the sanitizer that this dfc was built
  * with. It also asks nvcc whether it takes a flag, and finds any program on PATH, for the rest of the room,
- * compiler/doctor and cmd_replay.c.
+ * compiler/doctor and commands/cmd_replay.c.
  */
 #include "compiler/build/build_program.h"
 

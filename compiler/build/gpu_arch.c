@@ -1,5 +1,5 @@
 /* gpu_arch.c - selects the architectures for which CUDA code is compiled, for build_tools.c, and checks --gpu-arch for
- * cmd_compile.c (gpu_arch.h). It queries this machine's GPUs through libcuda, which is loaded with dlopen(), so dfc
+ * commands/cmd_compile.c (gpu_arch.h). It queries this machine's GPUs through libcuda, which is loaded with dlopen(), so dfc
  * itself needs no driver.
  */
 #include "compiler/build/gpu_arch.h"

@@ -5,7 +5,7 @@
  *   sm_XX,…    the listed ones, and PTX of the last.
  *
  * Without the option on a machine without a GPU, such as a login node, only PTX of the lowest architecture that nvcc
- * supports is included. The driver compiles it for the actual GPU when the program first starts. cmd_compile.c checks
+ * supports is included. The driver compiles it for the actual GPU when the program first starts. commands/cmd_compile.c checks
  * the option; build_tools.c takes nvcc's flags from here, and whether this machine has a GPU.
  */
 #ifndef DFC_GPU_ARCH_H

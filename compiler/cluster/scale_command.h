@@ -1,4 +1,6 @@
-/* scale_command.h - the command `dfc scale`; main.c lists it. */
+/* scale_command.h - describes the command `dfc scale` (name, usage, options, handler) for the table in commands/main.c. The command predicts in virtual time
+ * how fast a graph runs on many machines.
+ */
 #ifndef DFC_SCALE_COMMAND_H
 #define DFC_SCALE_COMMAND_H
 

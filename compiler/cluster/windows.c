@@ -1,5 +1,5 @@
 /* windows.c - draws the windows of ranks over time, or prints them as CSV, from a run's trace, for `dfc gantt` in
- * cmd_gantt.c (windows.h). The vertical axis is logarithmic, because windows double and halve.
+ * commands/cmd_gantt.c (windows.h). The vertical axis is logarithmic, because windows double and halve.
  */
 #include "compiler/cluster/windows.h"
 

@@ -1,5 +1,5 @@
 /* windows.h - plots each rank's window (the number of waves that it may hold) over time, from the merged trace of a
- * cluster run (docs/clusters.md): a picture, or CSV. `dfc gantt` (cmd_gantt.c) calls it.
+ * cluster run (docs/clusters.md): a picture, or CSV. `dfc gantt` (commands/cmd_gantt.c) calls it.
  *
  * Errors:   functions return false after they have reported an error. The caller checks the FILE.
  */

@@ -1,5 +1,5 @@
 /* count.c - counts the arithmetic operations and memory accesses of a kernel's formulas, by a walk over their
- * expression nodes, for front.c; the roofline estimate takes the counts (count.h).
+ * expression nodes, for front/front.c; the roofline estimate takes the counts (count.h).
  *
  * The same slot number means different ranges in different reductions. A node that depends on ranges is therefore
  * counted at each visit of the innermost reduction whose range it depends on; all other nodes are counted once per

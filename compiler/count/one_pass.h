@@ -1,6 +1,6 @@
 /* one_pass.h - recognises formulas that look like one reduction per output element but can be computed in a single pass
  * over the terms: histograms and running sums. The code generator emits the single pass (compiler/generate/one_pass.c for CPUs,
- * pass_group.c for GPUs), and the operation count assumes it.
+ * generate/pass_group.c for GPUs), and the operation count assumes it.
  *
  * Joined:   scatter, as in a histogram: o[…, b, …] = sum(ranges if e == b && rest: value) of integers; also count, min,
  *           max; and updates of an acc or an inout port: o[…, b, …] += count(ranges if e == b). The order of such terms

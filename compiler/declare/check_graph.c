@@ -1,6 +1,6 @@
-/* check_graph.c - checks for the front end (front.c) the properties of graphs that do not depend on values: names,
+/* check_graph.c - checks for the front end (front/front.c) the properties of graphs that do not depend on values: names,
  * numbers of inputs and outputs, types, the names that loop bounds may use, and that no graph contains itself. Every
- * graph is checked, used or not, so elaboration (elab.c) can rely on all of this; of those that come with dfc, the ones that are called.
+ * graph is checked, used or not, so elaboration (elab/elab.c) can rely on all of this; of those that come with dfc, the ones that are called.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* check_kernel.c - checks the parts of a kernel declaration that follow its signature: traits, variants and costs.
  * decl.c calls it for every kernel, used or not; but formulas that come with dfc are checked by check_graph.c when a graph calls the kernel.
- * During elaboration to_builder.c checks each cost with it.
+ * During elaboration elab/to_builder.c checks each cost with it.
  */
 #include <float.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* cluster_decl.h - a cluster as declared in a .df file: a platform that has types of nodes, each with devices of its
- * own, and a network. `dfc scale` and `dfc map` (scale_command.c and map_command.c in compiler/cluster/) read it.
+ * own, and a network. `dfc scale` and `dfc map` (cluster/scale_command.c, cluster/map_command.c) read it.
  *
  * Errors:   functions return false after they have reported every error to the sink.
  */

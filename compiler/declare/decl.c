@@ -1,4 +1,4 @@
-/* decl.c - enters all declarations into the symbol tables, and evaluates params (with -D), args and types; front.c
+/* decl.c - enters all declarations into the symbol tables, and evaluates params (with -D), args and types; front/front.c
  * calls it. Kernels and graphs are entered here and checked in sig.c, check_kernel.c and check_graph.c. Platform files
  * get only their params evaluated.
  *

@@ -1,5 +1,5 @@
 /* declare.h - reads the main file and its imports, enters every name, and checks every declaration, used or not.
- * front.c calls these steps; compiler/elab/ asks about calls.
+ * front/front.c calls these steps; compiler/elab/ asks about calls.
  *
  * Room:     compiler/declare/ knows the syntax tree and compiler/types/. It knows nothing about elaborated graphs.
  * Errors:   functions that return bool return false after they have reported an error. dfc_declare() returns false only

@@ -1,4 +1,4 @@
-/* imports.c - loads the files of a program for front.c: the main file, and each imported file once, even if several
+/* imports.c - loads the files of a program for front/front.c: the main file, and each imported file once, even if several
  * paths name it. An import is searched beside the importing file, then in the -I folders, then among dfc's own files.
  * Cyclic imports are an error.
  */

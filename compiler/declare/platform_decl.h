@@ -1,5 +1,5 @@
 /* platform_decl.h - reads declared platforms (machines), in a graph's .df file or in a file of their own. decl.c and
- * cluster_decl.c convert declarations with it; load/load_cmd.c, cmd_probe.c and the platforms of programs
+ * cluster_decl.c convert declarations with it; load/load_cmd.c, commands/cmd_probe.c and the platforms of programs
  * (front/program_platform.c) read files.
  *
  * Errors:   functions return false after they have reported every error to the sink.

@@ -2,7 +2,7 @@
  * `select`, which passes on the first of its inputs that is not empty.
  *
  * Kernels have a fixed number of ports, so one callee is created for each number of inputs when a call first uses it.
- * Its ports are in the order that graph.h requires: the first input, the output, the other inputs. They have no formats
+ * Its ports are in the order that runtime/graph/graph.h requires: the first input, the output, the other inputs. They have no formats
  * of their own; each call uses that of its first input.
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 /* divide.c - chooses which nodes are divided into parts when the program does not say so: those whose division is
- * predicted to shorten a wave. load_divided.c calls it for dfc's commands, and replan.c for programs that change their
- * sizes; both print the choice with it, as emit_plan.c does.
+ * predicted to shorten a wave. load/load_divided.c calls it for dfc's commands, and front/replan.c for programs that change their
+ * sizes; both print the choice with it, as show/emit_plan.c does.
  *
  * Candidates: the nodes with the longest jobs that can be divided. Each is tried in equal parts for the CPU workers; in
  *             parts for all units that can run it, sized by the units' speeds (Qilin; Luk et al., MICRO 2009); and, if

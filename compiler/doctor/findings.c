@@ -1,5 +1,5 @@
 /* findings.c - the list of findings of `dfc doctor`: the look_*.c files add to it and read other programs' output,
- * cmd_doctor.c prints it as text or JSON.
+ * commands/cmd_doctor.c prints it as text or JSON.
  */
 #include "compiler/doctor/doctor.h"
 

@@ -1,4 +1,4 @@
-/* look_build.c - checks the tools that build programs, for `dfc doctor` (cmd_doctor.c). The C compiler, and nvcc where
+/* look_build.c - checks the tools that build programs, for `dfc doctor` (commands/cmd_doctor.c). The C compiler, and nvcc where
  * there is a GPU, are tried out: a small graph is compiled and run, and its result is checked.
  */
 #include "compiler/doctor/doctor.h"

@@ -1,4 +1,4 @@
-/* look_cluster.c - checks for `dfc doctor` (cmd_doctor.c) what runs on several machines need: MPI, its option for fault
+/* look_cluster.c - checks for `dfc doctor` (commands/cmd_doctor.c) what runs on several machines need: MPI, its option for fault
  * tolerance, whether it accepts device pointers, dfc's MPI plug-in, and the batch system.
  */
 #include "compiler/doctor/doctor.h"

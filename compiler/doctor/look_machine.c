@@ -1,4 +1,4 @@
-/* look_machine.c - inspects the machine itself for `dfc doctor` (cmd_doctor.c): operating system, cores and memory, its
+/* look_machine.c - inspects the machine itself for `dfc doctor` (commands/cmd_doctor.c): operating system, cores and memory, its
  * GPUs as the CUDA driver reports them, and OpenCL's devices. look_build.c asks it whether there is a GPU.
  *
  * CUDA's driver is queried through its own library, which is installed with it, so this works even in a dfc that was built

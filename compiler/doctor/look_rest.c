@@ -1,4 +1,4 @@
-/* look_rest.c - checks for `dfc doctor` (cmd_doctor.c) the libraries and tools that some graphs and commands need,
+/* look_rest.c - checks for `dfc doctor` (commands/cmd_doctor.c) the libraries and tools that some graphs and commands need,
  * dfc's own files, and the profile database.
  */
 #include "compiler/doctor/doctor.h"

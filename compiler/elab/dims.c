@@ -1,4 +1,4 @@
-/* dims.c - infers all dimensions by unification, producers before consumers, for front.c: the formats of a call's
+/* dims.c - infers all dimensions by unification, producers before consumers, for front/front.c: the formats of a call's
  * inputs bind the variables of its signature, and these determine the formats of its outputs. If the two ends of an arc
  * disagree, the message names both. It also determines in which phase a node fires (for fuse.c and stage_hints.c, too),
  * and for root.c checks graphs whose extents are unknown.

@@ -1,6 +1,6 @@
 /* divisible.c - determines how a node or fused group could be divided into parts, for dims.c: how many rows it
  * produces, and which rows of its inputs each part reads. Kernels declare it with 'split' on their ports; for formulas
- * compiler/fusion/ infers it. front.c has it check requests for parts in graphs whose sizes are unknown.
+ * compiler/fusion/ infers it. front/front.c has it check requests for parts in graphs whose sizes are unknown.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* elab.c - flattens a graph for front.c: expands nested graphs, loops, conditions and indices into one list of calls
+/* elab.c - flattens a graph for front/front.c: expands nested graphs, loops, conditions and indices into one list of calls
  * (items) and one table of streams.
  *
  * Before:   dfc_check_graphs() has succeeded, so names, types and numbers of inputs are right; errors found here depend

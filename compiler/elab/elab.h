@@ -1,5 +1,5 @@
 /* elab.h - elaboration: expands one root graph into a flat list of nodes. The root is main, or a graph that nothing
- * uses, which is elaborated only to find its errors. front.c calls the steps.
+ * uses, which is elaborated only to find its errors. front/front.c calls the steps.
  *
  * Room:     compiler/elab/ goes from checked declarations to nodes in the builder. It knows declare/,
  *           types/ and runtime/graph/builder.h.

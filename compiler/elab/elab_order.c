@@ -1,4 +1,4 @@
-/* elab_order.c - sorts the items topologically for front.c, or reports the cycle that makes that impossible; and
+/* elab_order.c - sorts the items topologically for front/front.c, or reports the cycle that makes that impossible; and
  * numbers the calls that have the same name.
  *
  * A node depends on the producers of its inputs. The entry of a nested graph depends on the producers of its in ports,

@@ -1,5 +1,5 @@
 /* fuse.c - replaces nodes by the groups that compiler/fusion/ makes of them, or that a program was built with, and
- * determines the order in which the builder receives the remaining nodes. front.c calls it.
+ * determines the order in which the builder receives the remaining nodes. front/front.c calls it.
  *
  * Before:   dfc_number_items() has succeeded; no size is known yet.
  * Leaves:   one kernel per group among the unit's kernels, and its uses in this graph. Groups with the same wiring

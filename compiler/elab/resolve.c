@@ -1,4 +1,4 @@
-/* resolve.c - connects readers to producers for front.c, whatever the order of the statements: finds the value of every
+/* resolve.c - connects readers to producers for front/front.c, whatever the order of the statements: finds the value of every
  * input and the assignment of every out port, and warns about values that nothing reads.
  *
  * A statement in a loop, or in a graph that is used many times, is reported once, with the number of its occurrences.

@@ -1,5 +1,5 @@
 /* root.c - makes a graph with ports the root of a program, for callers that supply its tokens (libraries, sessions);
- * front.c calls it, and dims.c and fuse.c for its ports. It synthesises a main graph around it, as if this had been
+ * front/front.c calls it, and dims.c and fuse.c for its ports. It synthesises a main graph around it, as if this had been
  * written (`image` and `e` are ports, `t` is a scalar; the dotted names cannot occur in source):
  *
  *     arg edges.t: f32;

@@ -1,4 +1,4 @@
-/* stage_hints.c - assigns calls to pipeline stages, as requested by @stage(n) on calls in graph main: front.c has them
+/* stage_hints.c - assigns calls to pipeline stages, as requested by @stage(n) on calls in graph main: front/front.c has them
  * marked, to_builder.c has them checked.
  *
  * Words:    a *stage* is made of all calls with the same number, including everything that they call. Nodes that fire

@@ -1,5 +1,5 @@
 /* to_builder.c - passes the elaborated program to the graph builder: first kernels, args and params, then each node, as
- * soon as its formats are known, with its scalars, costs and hints, and its parts if it is divided. front.c calls it
+ * soon as its formats are known, with its scalars, costs and hints, and its parts if it is divided. front/front.c calls it
  * for kernels, dims.c for nodes, fuse.c for the kernels of groups.
  */
 #include <math.h>

@@ -1,5 +1,5 @@
 /* emit_c.c - prints NAME.c, which completes the user's files to a program: one adapter function per variant, through
- * which libdf calls it; inline code; and main(). build_units.c calls it, and cmd_compile.c for --emit. The rest of the
+ * which libdf calls it; inline code; and main(). build/build_units.c calls it, and commands/cmd_compile.c for --emit. The rest of the
  * room takes names, calls and inline code from it, and compiler/build learns from it which code is generated. Nodes,
  * times and placement are not in the code but in the image (build/build_data.c).
  */

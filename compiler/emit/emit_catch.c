@@ -1,5 +1,5 @@
 /* emit_catch.c - prints the function through which kernels are called in programs that contain C++: it catches
- * exceptions and fails the job, as df_fail() does. emit_c.c declares it, build_units.c puts it into one unit: it is
+ * exceptions and fails the job, as df_fail() does. emit_c.c declares it, build/build_units.c puts it into one unit: it is
  * part of one of the units that are C++ or CUDA anyway. Kernels in C are called through it, too, because they may call
  * C++.
  *

@@ -1,4 +1,4 @@
-/* emit_cuda.c - prints NAME_gpu.cu, for build_units.c and --emit in cmd_compile.c: the gpu variants that are written
+/* emit_cuda.c - prints NAME_gpu.cu, for build/build_units.c and --emit in commands/cmd_compile.c: the gpu variants that are written
  * inline, as host functions in which `stream` is defined.
  */
 #include "compiler/emit/emit.h"

@@ -1,4 +1,4 @@
-/* emit_header.c - prints NAME.df.h, for build_units.c and --emit in cmd_compile.c: a prototype for each variant that is
+/* emit_header.c - prints NAME.df.h, for build/build_units.c and --emit in commands/cmd_compile.c: a prototype for each variant that is
  * a function in a user's file, and for its `open` and `close` functions. Code that disagrees with its declaration fails
  * to compile, and so does code whose flags change types, data layout or calling conventions with respect to libdf. Each
  * C file of std/ has a header of its own.

@@ -1,5 +1,5 @@
 /* emit_library.c - prints what a library has besides its kernels: for emit_c.c the functions of its graphs; for
- * build_library.c its self-contained header for programs in C or C++, the list of its exported symbols, and the
+ * build/build_library.c its self-contained header for programs in C or C++, the list of its exported symbols, and the
  * pkg-config and CMake files.
  *
  * Arguments: the ports in order, each dimension variable directly after the first port in which it is an extent by

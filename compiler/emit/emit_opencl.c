@@ -1,4 +1,4 @@
-/* emit_opencl.c - prints for build_units.c the unit of a .cl file: the file's text with what it includes, which libdf gives to OpenCL's drivers, and for each
+/* emit_opencl.c - prints for build/build_units.c the unit of a .cl file: the file's text with what it includes, which libdf gives to OpenCL's drivers, and for each
  * kernel that names the file a function that launches with the kernel's arguments. Extents are computed as the .df says, in 64 bits with overflow checks. The
  * room's other files for OpenCL take texts and strings from it, emit_c.c the references to its functions.
  */

@@ -1,4 +1,4 @@
-/* emit_opencl_formulas.c - prints for build_units.c the unit that has a program's formulas for OpenCL devices: the C functions that launch their kernels, and
+/* emit_opencl_formulas.c - prints for build/build_units.c the unit that has a program's formulas for OpenCL devices: the C functions that launch their kernels, and
  * the OpenCL C of these kernels as a text, which the driver compiles when the program runs.
  *
  * Headers: a driver finds no files, so what the text includes of libdf's headers is put into it, without comments and indentation.

@@ -1,4 +1,4 @@
-/* emit_opencl_prototypes.c - prints for build_units.c the kernels of a .cl file as C, with types and without bodies, so that a C compiler's debug information
+/* emit_opencl_prototypes.c - prints for build/build_units.c the kernels of a .cl file as C, with types and without bodies, so that a C compiler's debug information
  * tells their parameters (`dfc wrap`). Line numbers are kept, so that messages of the compiler name the lines of the file.
  */
 #include "compiler/emit/emit.h"

@@ -1,4 +1,4 @@
-/* emit_python.c - prints the Python module of a library, for build_library.c: the text of
+/* emit_python.c - prints the Python module of a library, for build/build_library.c: the text of
  * compiler/python/dfc/graphs.py, which is the same for all libraries, followed by the names of this library's graphs.
  * They are looked up and not assigned, so that a graph may have the name of a Python built-in.
  */

@@ -1,5 +1,5 @@
-/* emit_slow.h - reports the formulas that leave the fast ways of generated code: `dfc explain` (cmd_explain.c) prints
- * all of them, a build (build_units.c) those that are several times slower.
+/* emit_slow.h - reports the formulas that leave the fast ways of generated code: `dfc explain` (commands/cmd_explain.c) prints
+ * all of them, a build (build/build_units.c) those that are several times slower.
  */
 #ifndef DFC_EMIT_SLOW_H
 #define DFC_EMIT_SLOW_H

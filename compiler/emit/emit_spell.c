@@ -1,5 +1,5 @@
 /* emit_spell.c - how graph declarations are spelled in C: element and scalar types, signatures, arguments, #line. All
- * files of the room that print code use it, and build_link.c to name signatures in messages.
+ * files of the room that print code use it, and build/build_link.c to name signatures in messages.
  *
  * Order:    of parameters: `call`, the stream of a gpu variant, dimensions, ports as declared, scalars.
  * Macros:   a name that the .df gives to a port, dimension or scalar may be a macro of some header, such as SIZE_MAX.

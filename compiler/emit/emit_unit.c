@@ -1,4 +1,4 @@
-/* emit_unit.c - prints for build_units.c the translation unit of one user file: a header, the text of the file, and
+/* emit_unit.c - prints for build/build_units.c the translation unit of one user file: a header, the text of the file, and
  * after it wrappers for those of its functions that the .df calls as `cpu "file": f(a, b)`, and code written as
  * `cpu "file" {{ … }}`. The rest of the room reads files and finds a file's variants with it.
  *

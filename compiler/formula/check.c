@@ -1,4 +1,4 @@
-/* check.c - checks the formulas of one kernel from beginning to end, for check_kernel.c of compiler/declare: ports,
+/* check.c - checks the formulas of one kernel from beginning to end, for declare/check_kernel.c: ports,
  * lets, each formula, and then which elements they define together. Every step relies on what the previous ones have
  * checked.
  */

@@ -1,4 +1,4 @@
-/* hash.c - hashes what a kernel computes, for caches and the profile database; check_kernel.c calls it for kernels,
+/* hash.c - hashes what a kernel computes, for caches and the profile database; declare/check_kernel.c calls it for kernels,
  * compiler/fusion for groups. Nodes are numbered by their operands (node.c), so two kernels with equal formulas have
  * equal hashes, whatever their comments, layout, and names of indices and lets.
  */

@@ -1,5 +1,5 @@
 /* scratch.c - adds to a kernel the scratch memory that its GPU code needs, as extents over its dimension variables, for grouped.c and compiler/fusion;
- * to_builder.c evaluates the extents (formula.h). The graph has a tmp port for each, of jobs on devices only.
+ * elab/to_builder.c evaluates the extents (formula.h). The graph has a tmp port for each, of jobs on devices only.
  */
 #include <string.h>
 

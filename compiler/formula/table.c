@@ -1,5 +1,5 @@
-/* table.c - checks tables for decl.c: the extents are numbers, there are as many values, and each is representable in
- * the element type. sig.c reads and check.c encodes single numbers with it.
+/* table.c - checks tables for declare/decl.c: the extents are numbers, there are as many values, and each is representable in
+ * the element type. declare/sig.c reads and check.c encodes single numbers with it.
  */
 #include "compiler/formula/table.h"
 

@@ -1,4 +1,4 @@
-/* front.c - runs the front end step by step, for load_cmd.c, with which commands load graphs, and for replan.c in
+/* front.c - runs the front end step by step, for load/load_cmd.c, with which commands load graphs, and for replan.c in
  * programs that change their sizes; each step relies on what the previous ones have checked. The first step that
  * reports errors is the last one to run, except that unused graphs are checked even if main is wrong.
  */

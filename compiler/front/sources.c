@@ -1,4 +1,4 @@
-/* sources.c - packs the sources of a program into one block of bytes for build_program.c, and opens it in the program for replan.c (sources.h).
+/* sources.c - packs the sources of a program into one block of bytes for build/build_program.c, and opens it in the program for replan.c (sources.h).
  *
  * Format:   "DFSRC5\0\0"; the divisions of nodes and the tile (dfc_front_options); the numbers of definitions, folders, fused groups
  *           and files; then their texts (runtime/base/bytes.h), and dfc's own folder of imports. A definition is a name and a value, a group is

@@ -1,7 +1,7 @@
 /* nodes.c - translates for merge.c the expression nodes of members into nodes of the fused group: dimensions and
  * scalars are renumbered, and a read of an inlined stream is replaced by the expression of its element.
  *
- * Functions here recurse over nodes, whose depth is limited (formula.h).
+ * Functions here recurse over nodes, whose depth is limited (formula/formula.h).
  */
 #include <stdlib.h>
 #include <string.h>

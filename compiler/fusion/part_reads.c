@@ -1,5 +1,5 @@
 /* part_reads.c - computes which input rows a part of a divided node needs, where the node is a formula kernel or a
- * fused group; divisible.c and divided.c of compiler/elab ask it.
+ * fused group; elab/divisible.c and elab/divided.c ask it.
  *
  * A part produces a range of rows of all outputs. The rows are propagated backwards from the outputs to the inputs,
  * using the distances that reads.c finds. An input whose rows cannot be determined is read as a whole.

@@ -1,5 +1,5 @@
 /* reads.c - decides whether a formula kernel can be a member of a fused group, or be divided, and which rows of its inputs it reads. The rest of the room asks
- * it, and divisible.c and generate/row_range.c for divided nodes.
+ * it, and elab/divisible.c and generate/row_range.c for divided nodes.
  *
  * A member makes row after row of all its outputs. What it reads of another member are rows at fixed distances, or those of a stream
  * that has some rows for one, or one for some: `y + c`, `2 * y + c`, `y / 2 + c`, `(y + c) / 2`, with c a number or a range

@@ -1,6 +1,6 @@
 /* load_cmd.c - loads a graph with its platform and times, as a command's options say, for every command that takes a
  * graph. load.h documents which platform is used. It also names the default policy, makes the plan that --lock or a
- * policy says (cmd_compile.c, cmd_plan.c), and reports what the database has imported or rejected.
+ * policy says (commands/cmd_compile.c, commands/cmd_plan.c), and reports what the database has imported or rejected.
  */
 #include "compiler/load/load.h"
 

@@ -1,5 +1,5 @@
 /* output_check.c - rejects output paths that must be a mistake, before any work is done, for every command with an
- * output: one typing error (`-o vec.c`, `--csv=graph.df`) would overwrite the only copy of a source.
+ * output: one typing error (`-o examples/sum/vec.c`, `--csv=graph.df`) would overwrite the only copy of a source.
  */
 #include "compiler/load/load.h"
 

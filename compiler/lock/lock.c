@@ -1,4 +1,4 @@
-/* lock.c - makes a lock of a plan, and writes it, for `dfc plan` in cmd_plan.c (lock.h). `dfc plan --check` and
+/* lock.c - makes a lock of a plan, and writes it, for `dfc plan` in commands/cmd_plan.c (lock.h). `dfc plan --check` and
  * `dfc simulate` ask it what a lock says of graph, policy, objective and waves in flight, the rest of the room for the
  * names of units and nodes.
  */

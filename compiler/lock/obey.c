@@ -1,4 +1,4 @@
-/* obey.c - makes the plan that a lock file says, without a search, for builds and commands with --lock; load_divided.c
+/* obey.c - makes the plan that a lock file says, without a search, for builds and commands with --lock; load/load_divided.c
  * takes the divisions of nodes from it (lock.h).
  */
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* read.c - reads a lock file, for --lock in load_cmd.c and for `dfc plan --check`, and checks that each member is there
+/* read.c - reads a lock file, for --lock in load/load_cmd.c and for `dfc plan --check`, and checks that each member is there
  * and makes sense (lock.h). The room reports members that do not fit with it.
  */
 #include <math.h>

@@ -1,4 +1,4 @@
-/* completion.c - generates the completion scripts for bash and zsh from the option tables, for main.c. */
+/* completion.c - generates the completion scripts for bash and zsh from the option tables, for commands/main.c. */
 #include <string.h>
 
 #include "compiler/options/option.h"

@@ -1,4 +1,4 @@
-/* man.c - generates the manual pages (troff with the man macros) from the option tables, for main.c. */
+/* man.c - generates the manual pages (troff with the man macros) from the option tables, for commands/main.c. */
 #include <ctype.h>
 #include <string.h>
 

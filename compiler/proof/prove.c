@@ -1,5 +1,5 @@
 /* prove.c - visits every read of a kernel's formulas with the conditions under which it is evaluated (its site), and
- * proves that its indices are in bounds, for check_kernel.c of compiler/declare (proof.h).
+ * proves that its indices are in bounds, for declare/check_kernel.c (proof.h).
  *
  * A read without a border is proved for the present values of dynamic params; the program proves it again at start.
  * Results about reads with a border hold for any values, because code is generated from them.

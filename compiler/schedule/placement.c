@@ -1,4 +1,4 @@
-/* placement.c - prints a plan and one wave of it as CSV or JSON, for `dfc partition` in cmd_partition.c; schedule.c
+/* placement.c - prints a plan and one wave of it as CSV or JSON, for `dfc partition` in commands/cmd_partition.c; schedule.c
  * numbers workers with it (placement.h).
  */
 #include "compiler/schedule/placement.h"

@@ -1,5 +1,5 @@
 /* placement.h - exports where and when each node runs, as CSV or JSON for other programs: `dfc partition
- * --format=csv|json` (cmd_partition.c). schedule.c numbers workers with it.
+ * --format=csv|json` (commands/cmd_partition.c). schedule.c numbers workers with it.
  *
  * CSV:      a row for each node, in the order of the graph: node, kernel, unit, worker, time_s, start_s, end_s.
  * JSON:     the same rows (`nodes`), the units, the cut, the copies, and the predicted times.

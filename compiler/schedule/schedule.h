@@ -1,5 +1,5 @@
-/* schedule.h - exports the schedule of simulated runs to a file: `dfc simulate --schedule` (cmd_simulate.c) and `dfc
- * partition --schedule` (cmd_partition.c).
+/* schedule.h - exports the schedule of simulated runs to a file: `dfc simulate --schedule` (commands/cmd_simulate.c) and `dfc
+ * partition --schedule` (commands/cmd_partition.c).
  *
  * Room:     compiler/schedule/ writes schedules and placements for other programs, as CSV or JSON. It knows plans and
  *           simulated runs, and no command line.

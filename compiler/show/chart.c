@@ -1,4 +1,4 @@
-/* chart.c - draws a bar chart as SVG, for `dfc compare` in cmd_compare.c (chart.h). */
+/* chart.c - draws a bar chart as SVG, for `dfc compare` in commands/cmd_compare.c (chart.h). */
 #include "compiler/show/chart.h"
 #include "compiler/show/svg.h"
 #include "runtime/base/text.h"

@@ -1,6 +1,6 @@
 /* chart.h - a bar chart of times as SVG, sorted from fast to slow: bars up to the median, whiskers from minimum to
  * maximum, the value above. If there are predictions, a hollow bar stands to the left of each, and a legend explains
- * the two. `dfc compare` (cmd_compare.c) draws with it.
+ * the two. `dfc compare` (commands/cmd_compare.c) draws with it.
  *
  * Output:   as svg.h says.
  * Errors:   false: no memory. The caller checks the FILE.

@@ -1,7 +1,7 @@
 /* emit_graph.c - prints --emit=graph: the graph with all its nodes as text, one line for each argument, param, kernel,
- * work and node, in the graph's own order and numbering. (A work is a kernel with its dimensions and scalars: graph.h.)
+ * work and node, in the graph's own order and numbering. (A work is a kernel with its dimensions and scalars: runtime/graph/graph.h.)
  * The format is stable, so two graphs can be compared with diff. Nothing is collected in memory, so a graph may have a
- * million nodes. cmd_compile.c calls it; emit_plan.c uses the names of works.
+ * million nodes. commands/cmd_compile.c calls it; emit_plan.c uses the names of works.
  *
  *   w2 add[k=1024](): in a f32[1024], in b f32[1024], out c f32[1024]; 1 node, 12288 bytes a job
  *   n2 main/add w2 (v0, v1) -> v2 c

@@ -1,4 +1,4 @@
-/* emit_memory.c - prints the memory plan as text, which is the last part of --emit=plan, for cmd_compile.c. */
+/* emit_memory.c - prints the memory plan as text, which is the last part of --emit=plan, for commands/cmd_compile.c. */
 #include <inttypes.h>
 
 #include "compiler/show/memory_report.h"

@@ -1,4 +1,4 @@
-/* emit_memory_picture.c - draws the memory plan as SVG, for `dfc partition --memory=FILE` in cmd_partition.c: a panel
+/* emit_memory_picture.c - draws the memory plan as SVG, for `dfc partition --memory=FILE` in commands/cmd_partition.c: a panel
  * for each memory, and a second one for the host, whose plan in sequence differs from that in any order. Memories with
  * equal plans share a panel.
  *

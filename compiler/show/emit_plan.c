@@ -1,6 +1,6 @@
 /* emit_plan.c - prints --emit=plan: what was decided before the run, and the numbers behind it: the platform, the time
  * of each work and its source, the unit of each node, the memory that each unit will need, and the predicted makespan.
- * cmd_compile.c calls it; the commands that show plans print the parts about fusion, division and passes with it.
+ * commands/cmd_compile.c calls it; the commands that show plans print the parts about fusion, division and passes with it.
  */
 #include "compiler/show/listing.h"
 #include "compiler/show/shared.h"

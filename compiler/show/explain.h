@@ -1,5 +1,5 @@
 /* explain.h - the analyses behind `dfc explain`: why a plan is as it is, and what would improve it. explain_facts.c,
- * explain_rate.c and explain_if.c compute them, cmd_explain.c prints them.
+ * explain_rate.c and explain_if.c compute them, commands/cmd_explain.c prints them.
  *
  * Words:    a node's *other* unit is the best alternative to its present one, by the time and copies that it would have
  *           there. The *longest way* is the critical path: the chain of nodes and copies that takes longest under this

@@ -1,4 +1,4 @@
-/* explain_facts.c - analyses a plan for `dfc explain` (cmd_explain.c) and words the results: the critical path, the
+/* explain_facts.c - analyses a plan for `dfc explain` (commands/cmd_explain.c) and words the results: the critical path, the
  * utilisation of units, and for a node the cost of its present and its alternative placement.
  */
 #include <math.h>

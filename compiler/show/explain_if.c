@@ -1,4 +1,4 @@
-/* explain_if.c - computes for `dfc explain --what-if` (cmd_explain.c) the effect of a different machine or of more
+/* explain_if.c - computes for `dfc explain --what-if` (commands/cmd_explain.c) the effect of a different machine or of more
  * variants. Each change is planned as a problem of its own by the same policy. If that plan is no better, the present
  * placement is kept, unless the change forbids it. For throughput both are simulated (explain_rate.c).
  */

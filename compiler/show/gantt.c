@@ -1,5 +1,5 @@
 /* gantt.c - records a run as bars, finds its critical chain, and has gantt_draw.c draw them: simulated runs for
- * `dfc simulate` in cmd_simulate.c. gantt_trace.c adds the bars of traces.
+ * `dfc simulate` in commands/cmd_simulate.c. gantt_trace.c adds the bars of traces.
  *
  * Chain:    the search goes backwards from the last job. A bar begins exactly, to the last digit, when what it waited
  *           for ended: the copy that brought an input, else the job that made an input, else what occupied its worker

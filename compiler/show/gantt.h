@@ -1,6 +1,6 @@
 /* gantt.h - Gantt charts as SVG: of a simulated run (`dfc simulate --gantt`), or of a real run from the trace that it
- * wrote (`dfc gantt`). There is a row per worker and copy engine; jobs are coloured by kernel. cmd_simulate.c and
- * cmd_gantt.c call it; cluster/windows.c takes the windows of ranks from a trace that it has read.
+ * wrote (`dfc gantt`). There is a row per worker and copy engine; jobs are coloured by kernel. commands/cmd_simulate.c and
+ * commands/cmd_gantt.c call it; cluster/windows.c takes the windows of ranks from a trace that it has read.
  *
  * Outlines: mark the critical chain of jobs and copies of a simulated run, with arrows. If one row is always busy, or
  *           the chain changes rows too often, a sentence says so instead.

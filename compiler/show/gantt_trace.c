@@ -1,5 +1,5 @@
 /* gantt_trace.c - reads a program's Chrome trace (--trace) into Gantt bars and has them drawn, for `dfc gantt` in
- * cmd_gantt.c. cluster/windows.c takes the windows of ranks from it.
+ * commands/cmd_gantt.c. cluster/windows.c takes the windows of ranks from it.
  *
  * The file is parsed event by event, so its JSON tree is never in memory as a whole. "X" events are durations, "C"
  * counters, and "M" the names of processes (units) and threads (workers and copy engines). Other events are skipped, so

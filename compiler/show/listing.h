@@ -1,4 +1,4 @@
-/* listing.h - a graph and its plan as text: --emit=graph and --emit=plan. cmd_compile.c calls it.
+/* listing.h - a graph and its plan as text: --emit=graph and --emit=plan. commands/cmd_compile.c calls it.
  *
  * Room:     compiler/show/ prints what a person or a browser reads: charts, listings, explanations. It knows
  *           the loaded graph, plans and simulations, and no command line.

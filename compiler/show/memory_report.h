@@ -1,5 +1,5 @@
-/* memory_report.h - the memory plan for people: as text, and as a picture of offset against time. cmd_compile.c prints
- * the text for --emit=plan, cmd_partition.c draws the picture.
+/* memory_report.h - the memory plan for people: as text, and as a picture of offset against time. commands/cmd_compile.c prints
+ * the text for --emit=plan, commands/cmd_partition.c draws the picture.
  *
  * Output:   a plan's tenants in the order of their numbers; the same input gives the same bytes. The caller checks the
  *           FILE for errors.

@@ -1,5 +1,5 @@
 /* pays.c - computes whether it pays to divide a wave over several workers, or to offload kernels to a GPU, and puts the answer into words, for `dfc profile` in
- * cmd_profile.c (pays.h).
+ * commands/cmd_profile.c (pays.h).
  */
 #include "compiler/show/pays.h"
 

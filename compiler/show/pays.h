@@ -1,4 +1,4 @@
-/* pays.h - the tables at the end of `dfc profile` (cmd_profile.c): does it pay off to divide waves over several
+/* pays.h - the tables at the end of `dfc profile` (commands/cmd_profile.c): does it pay off to divide waves over several
  * workers, or to offload kernels to a GPU? They show predictions beside measurements, and answer in words.
  *
  * Times:    of one worker, from the problem's times; the time of a wave is the mean over the waves of a run.

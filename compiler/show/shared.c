@@ -1,5 +1,5 @@
 /* shared.c - says in one line each where times come from, and whether jobs share the bandwidth of the host's memory, and its cores with emulated GPUs
- * (simulate.h): for the commands that predict. */
+ * (runtime/simulate/simulate.h): for the commands that predict. */
 #include "compiler/show/shared.h"
 
 #include <math.h>

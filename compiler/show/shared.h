@@ -1,5 +1,5 @@
 /* shared.h - says where times come from, and whether jobs share the bandwidth of the host's memory, in the same words for all
- * commands that predict: cmd_simulate.c, cmd_explain.c (with explain_if.c), cmd_partition.c and cmd_compare.c, and emit_plan.c
+ * commands that predict: commands/cmd_simulate.c, commands/cmd_explain.c (with explain_if.c), commands/cmd_partition.c and commands/cmd_compare.c, and emit_plan.c
  * for --emit=plan. */
 #ifndef DFC_SHARED_H
 #define DFC_SHARED_H

@@ -1,4 +1,4 @@
-/* simulate_report.c - prints the results of `dfc simulate` as a table, CSV and JSON, for cmd_simulate.c. Other programs
+/* simulate_report.c - prints the results of `dfc simulate` as a table, CSV and JSON, for commands/cmd_simulate.c. Other programs
  * rely on the columns and names, so these must not change.
  */
 #include "compiler/show/simulate_report.h"

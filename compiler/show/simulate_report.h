@@ -1,4 +1,4 @@
-/* simulate_report.h - prints the results of `dfc simulate`: as a table for people, as CSV and as JSON. cmd_simulate.c
+/* simulate_report.h - prints the results of `dfc simulate`: as a table for people, as CSV and as JSON. commands/cmd_simulate.c
  * calls it.
  *
  * Memory:   everything is the caller's.

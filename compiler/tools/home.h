@@ -1,6 +1,6 @@
 /* home.h - the locations of dfc's own headers, libraries, imports and plug-ins: in folders beside the executable's, or
  * in $DFC_HOME. compiler/build/ takes headers and libraries from there, load/load_cmd.c imports, and commands that
- * draw (cmd_partition.c, cluster/map_command.c) Graphviz's plug-ins; compiler/doctor/ checks that they are there.
+ * draw (commands/cmd_partition.c, cluster/map_command.c) Graphviz's plug-ins; compiler/doctor/ checks that they are there.
  */
 #ifndef DFC_HOME_H
 #define DFC_HOME_H

@@ -1,4 +1,4 @@
-/* output_file.c - opens and closes the output files of commands and builds, and flushes standard output for main.c;
+/* output_file.c - opens and closes the output files of commands and builds, and flushes standard output for commands/main.c;
  * runtime/base/output.h does the atomic replacement.
  */
 #include "compiler/tools/output_file.h"

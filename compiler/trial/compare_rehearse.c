@@ -1,4 +1,4 @@
-/* compare_rehearse.c - plans, rehearses and simulates one policy for `dfc compare --rehearse`, in cmd_compare.c
+/* compare_rehearse.c - plans, rehearses and simulates one policy for `dfc compare --rehearse`, in commands/cmd_compare.c
  * (compare_rehearse.h).
  */
 #include "compiler/trial/compare_rehearse.h"

@@ -1,6 +1,6 @@
 /* compare_rehearse.h - `dfc compare --rehearse`: runs of a graph in which kernels are replaced by waits
  * (docs/rehearse.md). They run inside dfc: no program is built, so a graph that has costs but no code suffices.
- * cmd_compare.c calls it.
+ * commands/cmd_compare.c calls it.
  *
  * Errors:   functions that return bool return false after they have reported an error.
  */

@@ -1,4 +1,4 @@
-/* compare_stats.c - parses the JSON that a program prints for --stats=json, for cmd_compare.c and cmd_profile.c, and
+/* compare_stats.c - parses the JSON that a program prints for --stats=json, for commands/cmd_compare.c and commands/cmd_profile.c, and
  * for the former computes statistics over several runs and ranks the policies. Unknown members are skipped, so programs
  * may print more.
  */

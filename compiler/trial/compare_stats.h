@@ -1,5 +1,5 @@
 /* compare_stats.h - what `dfc compare` measures: the statistics of one run, parsed from --stats=json, and those of all
- * runs of a policy. cmd_compare.c reads, summarizes and ranks runs with it; cmd_profile.c reads one;
+ * runs of a policy. commands/cmd_compare.c reads, summarizes and ranks runs with it; commands/cmd_profile.c reads one;
  * compare_rehearse.c fills in those of a rehearsal.
  */
 #ifndef DFC_COMPARE_STATS_H

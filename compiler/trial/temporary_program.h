@@ -1,5 +1,5 @@
 /* temporary_program.h - a program that a command builds temporarily, in a folder of its own, in order to run it: `dfc
- * compare`, `dfc profile` and `dfc run` (cmd_….c). cmd_replay.c only separates the program's arguments from dfc's
+ * compare`, `dfc profile` and `dfc run` (cmd_….c). commands/cmd_replay.c only separates the program's arguments from dfc's
  * with it.
  *
  * Signals:  any of dfr_ending_signals ends the running program, then removes the folder, then ends the command.

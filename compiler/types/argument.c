@@ -1,5 +1,5 @@
-/* argument.c - checks the expressions among the arguments of an existing C function, for check_kernel.c and
- * to_builder.c, and generates the C that computes them, for compiler/emit (argument.h).
+/* argument.c - checks the expressions among the arguments of an existing C function, for declare/check_kernel.c and
+ * elab/to_builder.c, and generates the C that computes them, for compiler/emit (argument.h).
  *
  * Checks:   at the declaration, for all values; at each use, with that use's dimensions. Scalars have no value at
  *           either time, so the program itself checks what depends on them when the job runs.

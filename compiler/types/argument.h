@@ -1,5 +1,5 @@
 /* argument.h - arguments in the call of an existing C function, as in `cpu "old.c": f(a, w * h, 0)`. Used by
- * check_kernel.c, to_builder.c and the emitters.
+ * declare/check_kernel.c, elab/to_builder.c and the emitters.
  *
  * An argument is a name (port, dimension, scalar, `call`, `stream`), which is passed through, or an expression over
  * dimensions, scalars and params, which is evaluated with the .df language's semantics: i64 with overflow detected, or

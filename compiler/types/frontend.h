@@ -1,19 +1,19 @@
 /* frontend.h - the data structures that the rooms of the front end share: types/, declare/, elab/ and front/. All other
- * code uses front.h.
+ * code uses front/front.h.
  *
  * Room:     compiler/types/ defines these structures, and handles names, units, values, formats and paths. It knows
  *           dsl/ and runtime/graph/.
- * Order:    imports.c (files) - decl.c (names, params, types, tables) - sig.c, check_kernel.c, check_graph.c (every
- *           declaration, used or not; formulas by compiler/formula/ and compiler/proof/) - elab.c, elab_streams.c
- *           (flattening) - resolve.c, elab_order.c (who reads whom) - dims.c, to_builder.c (formats, scalars, costs, the
- *           builder). front.c is the list of these steps.
+ * Order:    declare/imports.c (files) - declare/decl.c (names, params, types, tables) - declare/sig.c, declare/check_kernel.c, declare/check_graph.c (every
+ *           declaration, used or not; formulas by compiler/formula/ and compiler/proof/) - elab/elab.c, elab/elab_streams.c
+ *           (flattening) - elab/resolve.c, elab/elab_order.c (who reads whom) - elab/dims.c, elab/to_builder.c (formats, scalars, costs, the
+ *           builder). front/front.c is the list of these steps.
  * Words:    a *unit* is one run of the front end, with everything that it has read (not a unit of a platform, nor a
  *           unit of measurement). A *callee* is what a call names: a kernel or a graph. A *signature* is a callee's
  *           ports, dimension variables and scalars, with names and formats resolved. A *use* is the purpose of an
  *           expression: it determines which names the expression may contain. Params, args, ports, hints and the like
  *           are as in docs/language.md.
  * Memory:   everything lives in the unit's arena or arrays and is freed with the unit. If memory runs out, `no_memory`
- *           is set and the functions return false; front.c reports it once, at `at`.
+ *           is set and the functions return false; front/front.c reports it once, at `at`.
  * Errors:   functions that return bool return false after they have reported an error, or if something that they depend
  *           on was reported before.
  */

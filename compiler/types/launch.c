@@ -1,11 +1,11 @@
 /* launch.c - checks the launch configuration of a bare __global__ function, `gpu "file.cu": f<<<grid, block>>>(…)`, or of a kernel of OpenCL in a .cl file, for
- * check_kernel.c and to_builder.c, and prints it for compiler/emit.
+ * declare/check_kernel.c and elab/to_builder.c, and prints it for compiler/emit.
  *
  * Extents:  2 expressions are grid and block; 4 are x and y of each; 6 are x, y and z of each. One further expression
  *           is the size of dynamic shared memory in bytes. The stream is the job's own.
  * Names:    the expressions may use dimensions and integer scalars of the kernel, and params. What does not depend on
  *           scalars is checked for each use at compile time; the generated launcher checks the rest when a job is
- *           launched (emit_launch.c).
+ *           launched (emit/emit_launch.c).
  * Limits:   those that every GPU supported by CUDA 12 and later has.
  */
 #include "compiler/types/launch.h"

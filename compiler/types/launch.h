@@ -1,5 +1,5 @@
-/* launch.h - launch configurations of bare __global__ functions. Used by check_kernel.c, to_builder.c and
- * emit_launch.c.
+/* launch.h - launch configurations of bare __global__ functions. Used by declare/check_kernel.c, elab/to_builder.c and
+ * emit/emit_launch.c.
  */
 #ifndef DFC_LAUNCH_H
 #define DFC_LAUNCH_H

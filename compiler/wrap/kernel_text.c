@@ -1,5 +1,5 @@
 /* kernel_text.c - prints the kernel declaration of an existing function, or why it cannot be a kernel, for `dfc wrap`
- * in cmd_wrap.c.
+ * in commands/cmd_wrap.c.
  *
  * If the function's types are those of a kernel, the variant is a plain call: cpu "f.c": f(a, n). Otherwise it is
  * inline code attached to the file, which casts, names a function in a namespace, stores a result, or declares a

@@ -1,6 +1,6 @@
 /* kernel_text.h - prints existing functions (prototypes.h) as kernel declarations, for `dfc wrap`. What a prototype
  * cannot tell is marked with '?', which the compiler rejects until the user has filled it in. Guesses from names are
- * marked as such. cmd_wrap.c calls it; the functions below that roles.c and ctype_text.c define are for
+ * marked as such. commands/cmd_wrap.c calls it; the functions below that roles.c and ctype_text.c define are for
  * kernel_text.c.
  *
  * Text:     the same input gives the same bytes. The caller checks the FILE for errors.

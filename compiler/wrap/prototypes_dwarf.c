@@ -1,4 +1,4 @@
-/* prototypes_dwarf.c - reads for `dfc wrap` (cmd_wrap.c) the functions of an object file and their types from DWARF
+/* prototypes_dwarf.c - reads for `dfc wrap` (commands/cmd_wrap.c) the functions of an object file and their types from DWARF
  * debug information: it implements prototypes.h with elfutils' libdw. It is the only file that uses libdw; the Makefile
  * omits it if libdw is missing, and dfc_prototypes_read, a weak symbol, is then NULL.
  *

@@ -1,5 +1,5 @@
 /* metis_graph.h - the dataflow graph in METIS's form: undirected, with integer weights. gp_thesis.c and gp/gp_metis.c cut it,
- * metis_text.c prints it; `dfc partition` (cmd_partition.c) asks for the target shares.
+ * metis_text.c prints it; `dfc partition` (compiler/commands/cmd_partition.c) asks for the target shares.
  *
  * This room partitions graphs, with METIS and by minimum cuts. It has the partitioner "gp-thesis", and provides starts for gp.
  * It knows partition/model. Only metis_call.c knows METIS's header.

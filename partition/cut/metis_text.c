@@ -1,4 +1,4 @@
-/* metis_text.c - writes the weighted graph in METIS's file format, for gpmetis and other tools: cmd_compile.c calls it
+/* metis_text.c - writes the weighted graph in METIS's file format, for gpmetis and other tools: compiler/commands/cmd_compile.c calls it
  * for --emit=metis.
  */
 #include <stdio.h>

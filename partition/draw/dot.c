@@ -1,5 +1,5 @@
-/* dot.c - writes a drawing as DOT text, for Graphviz's tools and for editors: a plan for cmd_compile.c and
- * cmd_partition.c, a mapping for mapping.c.
+/* dot.c - writes a drawing as DOT text, for Graphviz's tools and for editors: a plan for compiler/commands/cmd_compile.c and
+ * compiler/commands/cmd_partition.c, a mapping for mapping.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

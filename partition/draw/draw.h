@@ -1,5 +1,5 @@
-/* draw.h - pictures of a placement: DOT text through libcgraph, SVG through Graphviz's layout. cmd_compile.c and
- * cmd_partition.c draw plans, compiler/cluster/map_command.c the mapping of a pipeline.
+/* draw.h - pictures of a placement: DOT text through libcgraph, SVG through Graphviz's layout. compiler/commands/cmd_compile.c and
+ * compiler/commands/cmd_partition.c draw plans, compiler/cluster/map_command.c the mapping of a pipeline.
  *
  * This room knows Graphviz and all other rooms of partition/. It is linked into dfc alone, not into programs.
  *

@@ -1,4 +1,4 @@
-/* svg.c - lays out a drawing with Graphviz's dot, in this process, and writes it as SVG: a plan for cmd_partition.c, a mapping for mapping.c.
+/* svg.c - lays out a drawing with Graphviz's dot, in this process, and writes it as SVG: a plan for compiler/commands/cmd_partition.c, a mapping for mapping.c.
  *
  * Text:     is measured by text_width.h, in place of Graphviz's plugin, which measures with this machine's fonts. So
  *           the same drawing has the same bytes on every machine, and its text fits in a reader's font.

@@ -1,5 +1,5 @@
 /* gp.c - the policy gp: generates many initial placements, refines the best of them, and returns the best placement found. The table of partitioners lists it
- * (planner/placers.c). It also gives the default budget, and tells whether the objective is throughput, for make_plan.c and for commands.
+ * (planner/placers.c). It also gives the default budget, and tells whether the objective is throughput, for partition/planner/make_plan.c and for commands.
  *
  * Rounds:   successive halving of the remaining budget. The first round gives four tenths of it to the best few starts, in equal parts. The second gives
  *           three tenths to the best two of these, and the last gives three tenths to the best one.

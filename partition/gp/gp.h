@@ -2,7 +2,7 @@
  * placements by rules, refines the best of them by simulated annealing, and returns the best that was evaluated.
  *
  * Other rooms call gp through the table of partitioners (planner/placers.c). Of this header they use a state (draw/critical.c, tests), the bound of gp_rate.c
- * (`dfc simulate` prints it) and random numbers (cmd_simulate_draw.c). The room knows partition/model, partition/cut and the simulator.
+ * (`dfc simulate` prints it) and random numbers (compiler/commands/cmd_simulate_draw.c). The room knows partition/model, partition/cut and the simulator.
  *
  * Words:    a *start* is a placement made by some rule, before refinement. A *bias* is the part of a node's priority beyond its upward rank. A *step* is
  *           the evaluation of one node. Budgets are counted in steps, so results never depend on the clock.

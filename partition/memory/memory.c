@@ -1,5 +1,5 @@
 /* memory.c - finds which tokens occupy a unit's memory, and plans that memory in any order (memory_any.c) and for a
- * sequential order; make_plan.c calls it for the plans of programs and for what --emit=plan and
+ * sequential order; partition/planner/make_plan.c calls it for the plans of programs and for what --emit=plan and
  * `dfc partition --memory` show (memory.h).
  */
 #include "partition/memory/memory.h"

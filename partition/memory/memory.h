@@ -1,5 +1,5 @@
 /* memory.h - the memory plan: which tokens occupy a memory, the offset of each during a wave, and a lower bound on the bytes of any plan. Complete plans
- * (make_plan.c) and dfc's memory reports use it.
+ * (partition/planner/make_plan.c) and dfc's memory reports use it.
  *
  * This room knows the graph, the pool and the layout of memmgr/, and partition/model.
  *

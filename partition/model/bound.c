@@ -1,5 +1,5 @@
 /* bound.c - a lower bound on the time of any schedule of one wave, for any placement: the largest of a critical-path bound, an area bound and that of shared
- * resources. gp and make_plan.c call it, the other partitioners for their results, and `dfc simulate`.
+ * resources. gp and partition/planner/make_plan.c call it, the other partitioners for their results, and `dfc simulate`.
  *
  * Way:      the longest chain of nodes, if each node is on the unit that is best for what follows it. below[v][u] is
  *           the time that must pass from the start of node v on unit u to the end. A reader is on some unit, so the

@@ -1,5 +1,5 @@
 /* evaluate.c - the evaluator: simulates one wave under a static placement in virtual time, and so predicts the makespan that a plan states. Planners,
- * plan_report.c, --emit=plan and `dfc explain` call it.
+ * partition/planner/plan_report.c, --emit=plan and `dfc explain` call it.
  *
  * Model:    the workers of a memory take the ready job of the highest priority, and never idle while a job is ready. A
  *           value is sent the moment it is produced, once to every memory that has a reader. From device to device it
@@ -14,7 +14,7 @@
  *           the most urgent reader needs are sent first (highest priority, then lowest number).
  * Accs:     their values are sent when the wave has ended, and final nodes are jobs of it, too.
  * Once:     this wave is the first of a run, so nodes that fire once a run are jobs of it like the others.
- * Sharing:  if jobs share the bandwidth of the host's memory (simulate.h), or resources, the simulator gives the makespan
+ * Sharing:  if jobs share the bandwidth of the host's memory (runtime/simulate/simulate.h), or resources, the simulator gives the makespan
  *           and the units' busy times. The counts are the same.
  * Cost:     O((n + m) log n) time; no recursion; scratch arrays and a heap of events.
  */

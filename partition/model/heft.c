@@ -9,7 +9,7 @@
  *
  * Both look at copies as published: a copy takes its time and never queues. Two things of the schedule are kept: each
  * node's unit, and as priority the order in which nodes begin. So a job that fills a gap goes before the job after the
- * gap, even if that one has a higher rank. The timetable is not kept, since a run has no fixed one (policy_static.c).
+ * gap, even if that one has a higher rank. The timetable is not kept, since a run has no fixed one (runtime/policy/policy_static.c).
  *
  * Gaps: each worker's jobs are *stretches* of busy time, in order of time. Two stretches become one if no job fits
  *       between them. A job that takes several CPU workers begins after all that these workers have to do.

@@ -1,5 +1,5 @@
 /* map_text.h - the text form of a mapping, which people can edit and runs can read; the format is in runtime/subgraph/mapping_text.h.
- * `dfc map` writes and reads it (compiler/cluster/map_command.c), and prints with it what the tuner decided (drift_report.c).
+ * `dfc map` writes and reads it (compiler/cluster/map_command.c), and prints with it what the tuner decided (compiler/cluster/drift_report.c).
  *
  * Memory:   the names are the caller's.
  */

@@ -1,7 +1,7 @@
 /* drifting.h - simulates a pipeline whose stages and processors become slower or faster while waves run through it, with a tuner (runtime/tuning/tuning.h)
  * or with a fixed mapping. `dfc map --drift` runs it (compiler/cluster/drift_simulation.c).
  *
- * Model:    as dfp_mapping_run() of pipeline.h: for each wave a processor receives, computes and sends. What it computes is multiplied by the
+ * Model:    as dfp_mapping_run() of partition/stages/pipeline.h: for each wave a processor receives, computes and sends. What it computes is multiplied by the
  *           drifts of its stage and of itself, as they are for that wave, and by chance.
  * Window:   a fixed number of waves per used processor is in flight. A wave is replaced when it leaves.
  * Change:   a new mapping applies from the first wave of which no stage has started, so no wave is lost or repeated. Earlier waves keep the mapping that

@@ -1,4 +1,4 @@
-/* db_platform.c - stores probed platforms in the profile database for cmd_probe.c, and loads them for compiler/load and
+/* db_platform.c - stores probed platforms in the profile database for compiler/commands/cmd_probe.c, and loads them for compiler/load and
  * `dfc doctor`: one row per platform, one per unit, and one per pair of devices that send to each other. The latest
  * platform of a machine is used; older ones are kept, because what a machine once measured helps when it becomes
  * slower. db_points.c takes the host's bandwidth from it.

@@ -1,5 +1,5 @@
 /* memory_demand.c - estimates how much of the host's memory bandwidth a kernel demands, from how much it slows down
- * beside other threads (profiles.h): db_points.c calls it, the simulator uses the result.
+ * beside other threads (profiles/profiles.h): db_points.c calls it, the simulator uses the result.
  *
  * Model:    with demand x as a fraction of the bandwidth, sensitivity s, N workers, and y demanded by the triads,
  *               self - 1 = s (N x - 1)        triad - 1 = s (x + y - 1)        where the right-hand sides are positive.

@@ -1,7 +1,7 @@
 /* peer_links.c - reduces the links measured between pairs of devices to the single peer link that a platform's unit
- * has, for db_platform.c and probe_peer.c.
+ * has, for db_platform.c and profiles/probe/probe_peer.c.
  *
- * Model:    a pair transfers at the speed of the slower link of its two units (platform.h). If unit a's own link takes
+ * Model:    a pair transfers at the speed of the slower link of its two units (runtime/graph/platform.h). If unit a's own link takes
  *           x(a), pair ab is measured as max(x(a), x(b)), so the fastest of a's pairs is x(a) itself. Only the fastest
  *           unit's own time remains unknown, because the other unit limits each of its pairs; no plan needs it.
  * Islands:  a platform states that a unit has a peer link, but not to which units. Therefore only units that can all

@@ -1,6 +1,6 @@
 /* estimate.h - predicts times and speedups for sizes that were never measured, from sizes that were. known.c takes the
  * unmeasured times of a graph's works from it, through estimate_kernel.c; the report of `dfc profile`
- * (cmd_profile_report.c) checks its errors.
+ * (compiler/commands/cmd_profile_report.c) checks its errors.
  *
  * Words:    an *observation* is one measured size of one variant: its dimensions, scalars and bytes, and a value above
  *           0. A *feature* is one of its dimensions or scalars, a number or a word. The value of a speedup is cpu time

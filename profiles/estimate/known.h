@@ -18,7 +18,7 @@
  * Classes:  points are of the cpu and of one device, which is of class gpu, or of the class that dfw_known.cls names. `other` has those of a device of a
  *           further class.
  * Pack:     all of it as bytes, for an image. The same points give the same bytes.
- * Memory:   dfw_known_free() returns what dfw_known_load() (profiles.h) or dfw_known_open() gave.
+ * Memory:   dfw_known_free() returns what dfw_known_load() (profiles/profiles.h) or dfw_known_open() gave.
  */
 #ifndef DFW_KNOWN_H
 #define DFW_KNOWN_H

@@ -1,4 +1,4 @@
-/* known_pack.c - serialises measurements for a program's image (build_program.c), and reads them back in the program
+/* known_pack.c - serialises measurements for a program's image (compiler/build/build_program.c), and reads them back in the program
  * (front/replan.c).
  *
  * Format:   "DFTIME1\0"; flags (1: emulated, 2: emu_all, 4: some point has a bandwidth demand, 8: the machine is

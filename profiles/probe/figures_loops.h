@@ -1,4 +1,4 @@
-/* figures_loops.h - the benchmark loops behind a host's performance figures (profiles.h). Each call does some tens of
+/* figures_loops.h - the benchmark loops behind a host's performance figures (profiles/profiles.h). Each call does some tens of
  * microseconds of work and saves the state from which the next call continues. figures_host.c runs them.
  *
  * Code:     the arithmetic is compiled for two instruction sets, as formulas are: what every machine has, and AVX2.

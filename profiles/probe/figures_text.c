@@ -1,4 +1,4 @@
-/* figures_text.c - prints for `dfc probe` (cmd_probe.c) the performance figures of units as a table, CSV or JSON. Other
+/* figures_text.c - prints for `dfc probe` (compiler/commands/cmd_probe.c) the performance figures of units as a table, CSV or JSON. Other
  * programs rely on the names in CSV and JSON, so these must not change.
  */
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* platform_text.c - prints for `dfc probe` (cmd_probe.c) a platform as a .df declaration, with numbers that are
+/* platform_text.c - prints for `dfc probe` (compiler/commands/cmd_probe.c) a platform as a .df declaration, with numbers that are
  * readable and that parse back to exactly the same values. probe.c makes its identifiers with it.
  *
  * Each number gets the unit that brings it between 1 and 1000, so that none needs an exponent.

@@ -1,4 +1,4 @@
-/* probe.c - builds the platform description of this machine for `dfc probe` (cmd_probe.c): queries hwloc and the
+/* probe.c - builds the platform description of this machine for `dfc probe` (compiler/commands/cmd_probe.c): queries hwloc and the
  * operating system about the host, and measures each GPU.
  *
  * Figures:  performance figures come from figures_host.c for the host and from figures_device.c for a GPU; if they

@@ -8,7 +8,7 @@
  *           *event* is a mark in a stream. It is complete when all that was enqueued before it is done.
  * Streams:  Each device has DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_PEER for what it sends to other devices, and
  *           `jobs` compute streams from DFR_STREAM_COMPUTE on.
- * Unified:  The jobs of a unified device (platform.h) get addresses of the host's memory for tokens. They read what the
+ * Unified:  The jobs of a unified device (graph/platform.h) get addresses of the host's memory for tokens. They read what the
  *           host wrote before the launch, and the host reads what they wrote when the event after the launch is
  *           complete. Copies are between such memory and the pool, never within it.
  * Memory:   The pool (pool_bytes) is allocated once, by `open`, and returned by `close`. Memory from host_alloc is pinned

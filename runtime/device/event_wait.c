@@ -1,5 +1,5 @@
 /* event_wait.c - waits for one event of a device by polling, for callers that have nothing else to do: measurements and
- * probes, a single job (engine/single_job.c), and the worker of a GPU if options.sync_kernels is set (gpu_launch.c). */
+ * probes, a single job (engine/single_job.c), and the worker of a GPU if options.sync_kernels is set (gpu/gpu_launch.c). */
 #include <sched.h>
 
 #include "runtime/threads/clock.h"

@@ -2,9 +2,9 @@
  * has these operations in its table, and also allocates its pool here.
  *
  * Pages:    GPU memory and pinned memory are backed by pages from the beginning, so no kernel or copy pays for page faults. The same holds here, except
- *           that only the first part of a large pool is prefaulted (pages.h): a GPU may have more memory than the machine.
+ *           that only the first part of a large pool is prefaulted (base/pages.h): a GPU may have more memory than the machine.
  *
- * Guards:   inaccessible pages lie before and after each allocation (pages.h).
+ * Guards:   inaccessible pages lie before and after each allocation (base/pages.h).
  *
  * Registration has no effect here, but the rules of a real driver are enforced: a range is registered once; only registered ranges are unregistered; a copy
  * lies wholly inside registered memory or wholly outside. Tests can query what is still registered, and how many unregistrations were wrong.

@@ -12,7 +12,7 @@
  * Keeping:   a buffer acts as one more reader of a kept value, and as one more terminal node of its wave (engine.h).
  *            When the value has been produced on a device, the run requests a copy to the host; when that has arrived,
  *            a CPU worker ends the reader. So a wave ends with its results in the caller's memory.
- * Addresses: the wave in a slot determines where the slot's lent tokens are. space.h asks for the wave when a block
+ * Addresses: the wave in a slot determines where the slot's lent tokens are. memmgr/space.h asks for the wave when a block
  *            gets memory. Pointers of fixed ports are set when a wave begins (tokens.h).
  * Memory:    dfr_buffers_create() allocates the tables; dfr_buffers_destroy() frees them, after the devices are closed.
  * Sessions:  each call may lend different memory: dfr_buffers_move(). Memory that is not known when the session is

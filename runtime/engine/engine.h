@@ -21,7 +21,7 @@
  *     3  queued     in the policy or in a deque; or the worker that released it will run it next (`kept`); or it waits for
  *                   its inputs, which are being prefetched.
  *     4  taken      3 -> 4 by a worker that takes it; exactly one worker has it. A CPU worker runs it at once. For a GPU see
- *                   gpu_worker.c.
+ *                   gpu/gpu_worker.c.
  *     5  done       4 -> 5 by dfr_engine_done(), which drops the job's inputs, publishes its outputs and releases its
  *                   readers. With tokens at fixed addresses, dfr_released() alone does it.
  * When a run stops, its jobs may be in any state. They are dropped with the run.
@@ -38,7 +38,7 @@
  *              memory:
  *                   wave, nodes_left, streams_left       begin_wave()
  *                   pending[].left                       the release that takes it to 0
- *                   skips.empty, skips.passes->round     the job's own call or end, before its readers are released (skips.h); begin_wave()
+ *                   skips.empty, skips.passes->round     the job's own call or end, before its readers are released (skips/skips.h); begin_wave()
  *                   rows of extents                      the job's own call; the row of an empty token is not read
  *                   blocks[].valid, host, readers        publish() and dfm_space_drop(): the last reader, or publish() if there is none
  *                   wholes[].memory, dropped             the last drop of the whole and its pieces. Each is dropped once a wave

@@ -5,7 +5,7 @@
  *           that the others did before theirs. A worker that is alone (steal.h) decrements without atomic
  *           read-modify-writes. That is safe on both sides: a worker that had jobs before has announced, with release,
  *           that it has none left (dfr_steal_rest()), and a worker that later steals from it acquires all that it did
- *           (deque.h).
+ *           (threads/deque.h).
  */
 #ifndef DFR_FIRING_H
 #define DFR_FIRING_H

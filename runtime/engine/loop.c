@@ -1,4 +1,5 @@
-/* loop.c - runs a job of a loop (graph.h): its rounds, on the unit that has the job. It is the variant of every loop's kernel, for the CPU and for devices, which
+/* loop.c - runs a job of a loop (graph/graph.h): its rounds, on the unit that has the job. It is the variant of every loop's kernel, for the CPU and for devices,
+ * which
  * the tables of functions that dfc makes refer to.
  *
  * Empty:    a step with an empty input is left out, and one that returns DF_SKIP makes empty what it would have made; for this round. If a token of the

@@ -1,6 +1,6 @@
 /* ports.c - locates the tokens and the scratch memory of a job on the host (ports.h), for the loops of the workers.
  * Tokens are blocks (memmgr/space.h), or lie at addresses that were fixed before the run (tokens.h). It also
- * initialises accs, and says where one is (engine.c, checkpoint.c); and makes outputs empty or calls the kernel in runs
+ * initialises accs, and says where one is (engine.c, record/checkpoint.c); and makes outputs empty or calls the kernel in runs
  * that have empty tokens.
  */
 #include "runtime/engine/ports.h"

@@ -9,7 +9,7 @@
  *           the last one needs an event.
  * Time:     from the beginning of the launch to its end, by the device's clock if it has one, otherwise by the host's.
  *           If the stream is empty, a launch begins before the host's work for it, which takes a few us on a GPU; the
- *           measuring mode avoids that (measure_batch.c).
+ *           measuring mode avoids that (measure/measure_batch.c).
  * Threads:  one thread at a time for each single GPU.
  */
 #ifndef DFR_SINGLE_JOB_H

@@ -1,4 +1,4 @@
-/* steal.h - work stealing, for runs whose ready jobs are in the workers' deques (deque.h). A worker without jobs, the
+/* steal.h - work stealing, for runs whose ready jobs are in the workers' deques (threads/deque.h). A worker without jobs, the
  * *thief*, takes the older half of another worker's deque, its *victim*'s. The loop in worker.c calls these functions.
  *
  * Order:    a worker runs its newest job first, which leaves the oldest jobs, on which most others depend, to thieves.
@@ -7,7 +7,7 @@
  *           one, and else one of the oldest wave. Jobs of the former are serialised, so whatever depends on them waits
  *           longest: a file, for example, is read ahead of the jobs that need it. A wave that fell behind would hold up
  *           all later ones. A worker checks the length of its jobs if it was recently stolen from, or if owners always
- *           use fences (deque.h).
+ *           use fences (threads/deque.h).
  * Worth:    a worker whose jobs are shorter than DFR_WORTH_S is not stolen from, because two workers would need longer
  *           for them than one. A thief counts for DFR_WATCH_S how many jobs its victim ends. If they are too short, it
  *           naps before it looks again, longer each time. This costs the victim nothing.

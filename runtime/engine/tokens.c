@@ -1,5 +1,5 @@
 /* tokens.c - lays out tokens at fixed addresses, and prepares the pointers for every job's ports (tokens.h). start/run_memory.c calls it before a run; engine.c
- * and list.c call it when a wave begins; ports.c and checkpoint.c look up accs. */
+ * and list.c call it when a wave begins; ports.c and record/checkpoint.c look up accs. */
 #include "runtime/engine/tokens.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * the end of a job allocates, passes on and frees no memory.
  *
  * When:     all jobs run on the host; no node is bounded by @depth, because such a node's tokens are counted
- *           individually; no option inspects the run (inspect.h); and there is a plan whose layout saves memory, or the
+ *           individually; no option inspects the run (inspect/inspect.h); and there is a plan whose layout saves memory, or the
  *           tokens take little memory even without overlap. Otherwise tokens are blocks of memmgr/space.h.
  * Memory:   create() allocates the tokens, and a pointer for each port of each job in flight. The pointers of tmp ports
  *           are NULL here; when the job is called, they are set to the worker's own scratch (ports.h).

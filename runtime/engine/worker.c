@@ -1,5 +1,5 @@
 /* worker.c - the main loop of a CPU worker's thread (worker.h), which start/run_workers.c starts; the thread that calls a session also acts as one. After a
- * failure, run_workers.c has it drain earlier waves. list.c and gpu_worker.c use dfr_job_timed() to record a job's time. */
+ * failure, start/run_workers.c has it drain earlier waves. list.c and gpu/gpu_worker.c use dfr_job_timed() to record a job's time. */
 #include "runtime/engine/worker.h"
 
 #include "runtime/engine/crash.h"

@@ -1,5 +1,5 @@
 /* gpu.c - creates and destroys the state of one GPU in a run: its device, the cache of its memory, and its job records; and gives its statistics and the rows
- * of its trace. df_run_start() and df_run_wait() call it (start/run.c, run_trace.c). */
+ * of its trace. df_run_start() and df_run_wait() call it (start/run.c, start/run_trace.c). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

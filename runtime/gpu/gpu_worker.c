@@ -2,7 +2,7 @@
  * computes while the inputs of the next are copied, and never blocks on any of them. It also tells policies, through struct dfr_view, how long the GPU stays
  * busy and a job took, and lets a session (start/session.c) wait until the GPU is idle.
  *
- * States of a job here (engine.h's state 4 in detail):
+ * States of a job here (engine/engine.h's state 4 in detail):
  *     1  taken      popped from the policy; only the newest job can be in this state, and no other is popped meanwhile
  *     2  reserved   1 -> 2 when memory for all that it needs is reserved. Copies of the inputs that the host has are
  *                   issued; other devices are asked for the other inputs, which are loaded when they have come

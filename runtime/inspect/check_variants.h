@@ -2,7 +2,7 @@
  * the outputs. inspect.c calls it around each job; start/run.c calls dfr_check_find(), and start/admit.c asks which
  * nodes the device can run.
  *
- * Flow:     the run is serial and on the host (policy_serial.c), so the first difference is the same in each run.
+ * Flow:     the run is serial and on the host (policy/policy_serial.c), so the first difference is the same in each run.
  *           Readers get the cpu variant's outputs. A kernel without a cpu variant runs on the check's device and is not
  *           compared. Before each variant its outputs are filled with the same pattern, so bytes that neither variant
  *           writes compare equal.

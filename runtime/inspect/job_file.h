@@ -1,5 +1,5 @@
 /* job_file.h - one job as a file: what its kernel was called with, and its outputs. --record-job writes it (record_job.c), --replay (program/replay.c)
- * and `dfc replay` (cmd_replay.c) read it.
+ * and `dfc replay` (compiler/commands/cmd_replay.c) read it.
  *
  * Format:   rows of base/bytes.h behind a magic number with the version, and a digest of all that follows. The file is replaced atomically.
  * Ports:    in the order of the kernel's declaration. `got` is what an in, inout or acc port held before the call, `made` what an out, inout or acc port

@@ -1,5 +1,5 @@
 /* pulse.c - the timeout of heartbeats: stamps those that are sent, measures round trips by those received, and says how
- * long a rank may be silent (pulse.h). Both sides of the protocol in ranks/ call it: manager.c, manager_workers.c and
+ * long a rank may be silent (pulse.h). Both sides of the protocol in ranks/ call it: ranks/manager.c, ranks/manager_workers.c and
  * worker.c. */
 #include "runtime/link/pulse.h"
 

@@ -1,5 +1,5 @@
 /* pulse.h - the timeout of heartbeats: the requested time, or longer if the round trip to the rank takes long. Both sides of the protocol in ranks/ use
- * it: manager.c with manager_workers.c, and worker.c.
+ * it: ranks/manager.c with ranks/manager_workers.c, and worker.c.
  *
  * Measure:  a BEAT carries a *stamp*: the sender's time, the last time received from the other side, and how long ago that was received. From it each side
  *           computes the round-trip time of heartbeats, which includes queueing behind the pieces of large messages. It is smoothed as TCP's round-trip

@@ -7,7 +7,7 @@
  *           would seem as fast as without load.
  * Threads:  one thread starts, stops and measures. once() is called from all others, each with its own number.
  * Errors:   DF_E_MEMORY if a thread cannot be created; else the first failure of once(), which ends that thread. If
- *           once() terminates its thread itself, that is DF_E_KERNEL, or the end of the process (crash.h).
+ *           once() terminates its thread itself, that is DF_E_KERNEL, or the end of the process (engine/crash.h).
  */
 #ifndef DFR_LOAD_THREADS_H
 #define DFR_LOAD_THREADS_H

@@ -1,6 +1,6 @@
 /* measure.h - the measuring mode of a program, for `dfc profile`: measures how long each work of the graph takes. Every
  * variant of every work runs until its mean is known, on the data that reaches it in the graph. The program's main()
- * (program/program_main.c) enters this mode if the environment requests it; cmd_profile.c starts the program so, and
+ * (program/program_main.c) enters this mode if the environment requests it; compiler/commands/cmd_profile.c starts the program so, and
  * reads the results. This room knows the engine's single jobs (engine/single_job.h) and the devices' interface, but it
  * starts no run.
  *
@@ -17,7 +17,7 @@
  *           wave, and there are at least two waves.
  * Ends:     the first call of such a kernel may open a file, and the last may write it. If a stream has ended, all
  *           calls were seen, and the plain mean is used, because that times the number of waves is what a run spends.
- *           Otherwise the mean is robust (sampler.h), so that a long first call is an outlier; among very few calls,
+ *           Otherwise the mean is robust (base/sampler.h), so that a long first call is an outlier; among very few calls,
  *           each counts.
  * Load:     if requested, each cpu variant that can be repeated is measured three times, for a third of max_s each:
  *           alone, beside N - 1 threads that run the same variant on their own copies, and beside N - 1 threads that

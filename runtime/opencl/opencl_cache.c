@@ -1,4 +1,4 @@
-/* opencl_cache.c - keeps what OpenCL's drivers have compiled in the cache's folder (cache_folder.h), because they take about a second for each kernel.
+/* opencl_cache.c - keeps what OpenCL's drivers have compiled in the cache's folder (base/cache_folder.h), because they take about a second for each kernel.
  * opencl_machine.c asks it before it builds.
  *
  * PoCL:     has a cache of its own, and compiles only the kernels that are launched; asked for a binary it compiles all of them.

@@ -1,5 +1,5 @@
-/* opencl_gauge.c - enqueues the benchmark kernels that measure an OpenCL device (gauge.h): the operation gauge() in opencl.c's table, which profiles/probe/
- * calls. They do what CUDA's do (cuda_loops.h), but that atomic updates have 32 bits, because those of 64 are an extension.
+/* opencl_gauge.c - enqueues the benchmark kernels that measure an OpenCL device (device/gauge.h): the operation gauge() in opencl.c's table, which profiles/probe/
+ * calls. They do what CUDA's do (cuda/cuda_loops.h), but that atomic updates have 32 bits, because those of 64 are an extension.
  */
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /* next_use.h - predicts when a unit will next read a block, which Belady eviction needs (memmgr/victims.h). It requires a policy that fixes each node's
- * unit and its position in the unit's order before the run. GPU workers (gpu/) and the simulator (simulate/simulate_room.c) use it; cmd_simulate.c and
+ * unit and its position in the unit's order before the run. GPU workers (gpu/) and the simulator (simulate/simulate_room.c) use it;
+ * compiler/commands/cmd_simulate.c and
  * program/args_device.c ask whether a policy allows --evict.
  *
  * Words:    A *use* is numbered wave * n_nodes + rank of the node on the unit, so older waves come first, as in order.h. Jobs may overtake each other

@@ -1,7 +1,7 @@
 /* feed.h - how the waves of a group get to the ranks of the next one: the sender's side, on each rank of the group. rank0_stages.c feeds
  * the first group with it, replica_stages.c each next one.
  *
- * Order:    Each rank of the next group has its own waves, w mod R, and a sender of its own (stream.h). So no rank waits for another one's.
+ * Order:    Each rank of the next group has its own waves, w mod R, and a sender of its own (stream/stream.h). So no rank waits for another one's.
  * Demand:   All ranks of the next group ask one sender. With odds a rank gets the wave that suits the type of the worker best for which it asks (suits.h).
  * Items:    are waves. They count as given when their GIVE is made: rank 0 keeps the inputs of all waves until their results are accepted.
  * Requests: a request has a number of its asker, and says for which worker it is, and of which type. It is answered by a head: GIVE with wave and number, or NONE.

@@ -12,7 +12,7 @@
  * Waves:    A wave is *offered* when its inputs are there, *given* to a worker, and *accepted* when a result is there. The
  *           caller *takes* results in order. The wave has *ended* when its outputs are written, and journaled if they are.
  * Bound:    No wave is offered `places` or more beyond the oldest that has not ended. That bounds inputs and results.
- * Death:    A worker that is silent for beat_timeout_s counts as dead, or longer if the link to it is slow (pulse.h); so does one whose process has
+ * Death:    A worker that is silent for beat_timeout_s counts as dead, or longer if the link to it is slow (link/pulse.h); so does one whose process has
  *           ended, if the link says so, or one that holds a wave for wave_timeout_s and does not say in its beats that
  *           it gets further with it. Its waves
  *           go to the front of the queue. If it was not dead, its late results count as any others: the first result

@@ -1,4 +1,4 @@
-/* ranks.c - runs a graph on all ranks of an mpirun, for program_main.c: decides what is handed out, and calls this rank's side of it (ranks.h). */
+/* ranks.c - runs a graph on all ranks of an mpirun, for program/program_main.c: decides what is handed out, and calls this rank's side of it (ranks.h). */
 #include "runtime/ranks/ranks.h"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@
  *           They take at most `memory_bytes` in all, and there are at most as many waves as the manager has places for.
  * Ranks:    all ranks have the same graph, with the same values of args. A rank that has not is refused.
  * Death:    manager.h has the rules. What a rank held that is dead is given out again.
- * Journal:  The first rank writes it (resumable.h). Waves that are done are not handed out again, unless a node of TAIL keeps something from wave
+ * Journal:  The first rank writes it (record/resumable.h). Waves that are done are not handed out again, unless a node of TAIL keeps something from wave
  *           to wave. Then BODY computes all waves for it again, or those behind the last checkpoint: accs are TAIL's. For a checkpoint TAIL gets no waves until
  *           it is written. If ranks share parts, rank0_parts.c says what is done. If a signal ends the run, the first rank's process ends with
  *           status DFR_RESUMABLE.

@@ -1,10 +1,11 @@
 /* replica_stages.c - a rank that has a group of stages; ranks.c calls it on all ranks but the first. It asks the ranks of the group before for waves, runs
  * them, and gives them to the ranks of the next group that ask for them.
  *
- * Waves:    What a wave brings goes into BODY of the rank's view (groups.h). When it has ended, what later places read waits to be asked for:
+ * Waves:    What a wave brings goes into BODY of the rank's view (subgraph/groups.h). When it has ended, what later places read waits to be asked for:
  *           that of BODY, and what is passed on. The last group sends it to rank 0 unasked. A rank begins no wave while two for each of its places
  *           run or wait.
- * Asking:   by stream.h: each place of BODY is a worker. In a rank that is divided among its CPU workers and devices (suits.h) a place is of the type of one of
+ * Asking:   by stream/stream.h: each place of BODY is a worker. In a rank that is divided among its CPU workers and devices (suits.h) a place is of the type of
+ *           one of
  *           them, and takes waves as that one becomes free; its waves run there (policy by-worker). Else all are of the rank's type, and take waves in turn.
  * Change:   A WELCOME of another generation brings another mapping. What waits is dropped, and what runs is dropped when it ends. If the rank's
  *           nodes are others, their run begins when the old one has ended.

@@ -4,7 +4,7 @@
  * Waves:    What is GIVEn waits in a queue, from which the caller takes it in the order in which it came. The caller may run
  *           several at once, and gives their results in any order. A wave may come a second time, and is run again then.
  * None:     NONE (replica_stages.c) waits in that queue, too.
- * Silence:  if the manager is silent for beat_timeout_s, or longer if the link is slow (pulse.h), or has ended, the worker is over.
+ * Silence:  if the manager is silent for beat_timeout_s, or longer if the link is slow (link/pulse.h), or has ended, the worker is over.
  *           That is DF_E_STOPPED, unless it was let go before.
  * Epochs:   messages of a lower epoch than the manager's are dropped. A WELCOME of a higher one is a new manager's: the waves
  *           that wait are dropped, and results of the old epoch are not sent.

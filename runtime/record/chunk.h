@@ -1,4 +1,5 @@
-/* chunk.h - the output of waves A … B-1 of a program as a single file, and merging such files. resumable.c writes one; `dfc merge` (cmd_merge.c) merges them.
+/* chunk.h - the output of waves A … B-1 of a program as a single file, and merging such files. resumable.c writes one; `dfc merge`
+ * (compiler/commands/cmd_merge.c) merges them.
  *
  * File:     A header of fixed length, lines `fact KIND NAME VALUE` that tell what the program hash covers (facts.h), and entries (written.h) ordered by node:
  *

@@ -1,5 +1,5 @@
 /* held.c - files that get their names when their wave is accepted (held.h). outputs.c opens and closes them;
- * replica_waves.c settles them when rank 0 has accepted a wave, and clears the rest. outputs.c also uses its list of
+ * ranks/replica_waves.c settles them when rank 0 has accepted a wave, and clears the rest. outputs.c also uses its list of
  * folders. */
 #include "runtime/record/held.h"
 

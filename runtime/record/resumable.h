@@ -3,7 +3,7 @@
  *
  * Steps:    dfr_resumable_open() changes the options; df_run_start() follows with these; dfr_resumable_feed() returns when the run has ended; df_run_wait();
  *           dfr_resumable_close().
- * Ranks:    In a run on several ranks, rank 0 opens it and feeds its parts itself (ranks.c): dfr_resumable_begin(); dfr_resumable_ended() as
+ * Ranks:    In a run on several ranks, rank 0 opens it and feeds its parts itself (ranks/ranks.c): dfr_resumable_begin(); dfr_resumable_ended() as
  *           waves end; dfr_resumable_end() when nothing runs any more, before the last part is closed; dfr_resumable_close().
  * Resume:   A run continues with the first wave that is not done. If a node keeps state across waves (dfr_node_keeps()), the earlier waves are
  *           computed again for it, and for nothing else.

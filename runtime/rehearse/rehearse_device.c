@@ -1,7 +1,7 @@
 /* rehearse_device.c - the devices of a rehearsed run (rehearsal.h): a back end that start/run_rehearse.c takes in place of the real one. It computes nothing,
  * copies nothing and touches no memory. Its commands take nominal time only.
  *
- * Engines:  as those of emu.h: one for each direction of copies, or one for both if the unit has one engine; one for
+ * Engines:  as those of emu/emu.h: one for each direction of copies, or one for both if the unit has one engine; one for
  *           peer copies; one for all compute streams. An engine does one command at a time.
  * Times:    The begin and end of a command are fixed when it is given: it begins when its stream and its engine are free and
  *           the events that its stream waits for have happened. It goes before a command that was given earlier only if

@@ -1,4 +1,4 @@
-/* simulate.h - simulates a run in virtual time: a deterministic event loop drives the same policy code as the engine (policy.h), in place of threads.
+/* simulate.h - simulates a run in virtual time: a deterministic event loop drives the same policy code as the engine (policy/policy.h), in place of threads.
  *
  * Room:     runtime/simulate/ has this loop, its model of the machine, its data and its memory, and df_simulate(), which programs call. It knows graphs,
  *           plans, policies and the eviction order (memmgr/victims.h); df_simulate() also writes a trace.

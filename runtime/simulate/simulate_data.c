@@ -10,7 +10,7 @@
  *           a device what the host has then, as in a run. It waits while many copies to that device are under way
  *           (struct sim_inbox); what a worker loads does not.
  * Put off:  A device that ends a job first sees whether there is room now for the job that it has taken, and asks for that
- *           one's inputs. Only then it looks at what was asked of it meanwhile (gpu_worker.c). So what the end of its own
+ *           one's inputs. Only then it looks at what was asked of it meanwhile (gpu/gpu_worker.c). So what the end of its own
  *           job asks it to send to the host is put off if a job waits for room there.
  */
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * devices, and the event queue that drives them. simulate.c has the main loop, dfr_simulate() of simulate.h.
  *
  * Words:    A *moment* is one point of virtual time, with all events that fall on it. A *block* is a value of one slot,
- *           as in engine.h; slot `inflight` holds what fires once. A policy is *placed* if it tells each node's unit
+ *           as in engine/engine.h; slot `inflight` holds what fires once. A policy is *placed* if it tells each node's unit
  *           before the run.
  * Moments:  First come all events, in the order of wave, node and making. The jobs that an event makes ready are given
  *           to the policy at once, in the order of outputs and their readers (at the beginning of a wave, in the order

@@ -3,7 +3,7 @@
  * device has no room (NULL), and every claim succeeds.
  *
  * Claims:   A job's inputs, outputs and scratch memory are granted together or not at all, and stay pinned until the job has ended. Unpinned blocks are
- *           evicted in the order of victims.h: at once if another memory has the block, else after it was written back. At most one job waits for room, and
+ *           evicted in the order of memmgr/victims.h: at once if another memory has the block, else after it was written back. At most one job waits for room, and
  *           no other job is granted any meanwhile, except for a claim with `must` (simulate_impl.h), which cannot wait. The waiting job makes progress: the
  *           jobs that hold room end, and each job fits into the empty memory.
  * Prefetch: uses free room only.

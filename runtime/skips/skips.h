@@ -1,5 +1,5 @@
 /* skips.h - records which tokens of a run are empty. A kernel that returns DF_SKIP makes the outputs of its job empty.
- * A job with an empty input is *left out*: its kernel is not called, and its outputs are empty, too. A select (graph.h)
+ * A job with an empty input is *left out*: its kernel is not called, and its outputs are empty, too. A select (graph/graph.h)
  * is left out only if all its inputs are empty; else it passes on the first one that is not. A token with an extent of
  * 0 is empty, too, and *has zeros*: its extents are known. A sink with the trait DF_ZERO_EXTENTS is called for it.
  *
@@ -11,7 +11,7 @@
  *           before something is skipped.
  * Threads:  the thread that calls a job's kernel, or leaves it out, writes the bytes of the outputs, before their
  *           readers are released. Readers read them afterwards, but a worker that launches jobs ahead may look earlier,
- *           and then looks again (gpu_launch.c). So the bytes are atomic, and so are the counts.
+ *           and then looks again (gpu/gpu_launch.c). So the bytes are atomic, and so are the counts.
  * Cost:     nothing is written before the first DF_SKIP of the run. Readers check dfr_skips_any() first.
  * Order:    `any` may be relaxed. Whoever reads an empty token has acquired what its producer wrote before, and `any` was
  *           written before that. A producer that does not see `any` yet leaves its bytes at 0, which they still are.

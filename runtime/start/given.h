@@ -1,5 +1,5 @@
 /* given.h - the graph and its times as the planner should see them. A node whose outputs the caller provides
- * (buffers.h) is not called: it costs nothing, and its tokens are on the host, whatever variants and times its kernel
+ * (engine/buffers.h) is not called: it costs nothing, and its tokens are on the host, whatever variants and times its kernel
  * has. A run that is fed has many waves, so the planner sees a stream there. run_machine.c plans with it.
  *
  * Memory:   dfr_given_make() allocates only if some node is spared, or the run is fed; otherwise it borrows the run's

@@ -8,7 +8,7 @@
  *           {"learned": 1, "machine": M, "program": P, "workers": N}: N workers computed on the host's cores, emulated
  *           GPUs included. Then follows one line for each work and device: {"device", "variant", "kernel", "dims",
  *           "scalars", "hash", "job_bytes", "median_s", "ci_s", "runs", "dropped"}. These are the fields of a sample's
- *           key (profiles.h; hash in 16 hex digits), and the measurement. ci_s is null if it is unknown.
+ *           key (profiles/profiles.h; hash in 16 hex digits), and the measurement. ci_s is null if it is unknown.
  * Waves:    the first line also has "code", a hash of the kernels' sources, and "waves", the number of waves of the
  *           run, which dfc uses to divide accs (compiler/divide/).
  * Rates:    it also has "rates": {NODE: N, …}, the number of waves in which a node fired, for nodes that did not fire

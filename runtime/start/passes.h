@@ -5,7 +5,7 @@
  *           rounds, of which the last ones, at least as many as are in flight, have no wave. So no part is updated
  *           before the parts of the previous pass are done and have left the device. Kernels see waves, not rounds.
  * Tokens:   the inputs that parts read in each wave are either recomputed in each pass, or kept in host memory
- *           (runtime/graph/passes.h). They are stored in pass 0, in buffers (buffers.h) that the run itself allocates.
+ *           (runtime/graph/passes.h). They are stored in pass 0, in buffers (engine/buffers.h) that the run itself allocates.
  *           In later passes the nodes that produced them are not called, and their tokens are present again. All other
  *           nodes fire only in pass 0.
  * Caller:   inputs that the caller provides (df_buffer) are read again in place. In addition to a caller's buffers

@@ -8,7 +8,7 @@
  *           was made for. It is reduced if the tables and tokens of that many slots would take more than SLOT_BYTES of
  *           the host, if they do not fit in the memory of each device, and to the number of places in the caller's
  *           buffers. At least one wave is in flight.
- * Unified:  the pool of a unified device (platform.h) holds only scratch, for which jobs wait, so the ladder concerns
+ * Unified:  the pool of a unified device (graph/platform.h) holds only scratch, for which jobs wait, so the ladder concerns
  *           other devices.
  * Ladder:   each device takes the first of these layouts that fits in its memory:
  *            1  roomy     Every value that may come there has a place, for each wave in flight, and each job that is
@@ -24,8 +24,8 @@
  *                         after the other.
  *            4  evicting  One wave does not fit, or more waves were requested than fit. The pool is all the memory there
  *                         is, blocks are allocated where there is room, and the cache evicts.
- * Places:   repeat the same addresses every `inflight` waves, which recordings need (gpu_record.c). A pool with places
- *           needs no slack, because it cannot fragment (cache.h). Places are valid for every order of the jobs,
+ * Places:   repeat the same addresses every `inflight` waves, which recordings need (gpu/gpu_record.c). A pool with places
+ *           needs no slack, because it cannot fragment (memmgr/cache.h). Places are valid for every order of the jobs,
  *           including jobs launched ahead: these have no unfinished ancestors on other units.
  */
 #include "runtime/start/size.h"

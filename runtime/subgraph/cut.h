@@ -6,7 +6,7 @@
  *           nodes with inputs that are ordered, sinks, accs, and all that reads of these; and final nodes. BODY has the rest,
  *           and sources and sinks with @worker.
  *           Tokens go from HEAD to BODY and TAIL, and from BODY to TAIL, and never back.
- * Words:    A value *crosses* if a node at another place than its producer's reads it. Views (graph.h) move nothing. So each
+ * Words:    A value *crosses* if a node at another place than its producer's reads it. Views (graph/graph.h) move nothing. So each
  *           place that reads ranges has the view itself, and the whole crosses. An inserted copy is where its reader is.
  * Graph:    The graph of a place has its nodes, as they are in the whole graph, names included. What they read from
  *           elsewhere is made by *given* nodes, sources without variants. Such a node stands for the node that makes the

@@ -1,4 +1,4 @@
-/* share.c - which parts of accs a graph has, whether sharing them pays, and the graph of some of them (share.h): for ranks/ranks.c, replica_parts.c and the
+/* share.c - which parts of accs a graph has, whether sharing them pays, and the graph of some of them (share.h): for ranks/ranks.c, ranks/replica_parts.c and the
  * study of shares in compiler/cluster/. */
 #include "runtime/subgraph/share.h"
 

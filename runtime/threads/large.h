@@ -1,5 +1,5 @@
 /* large.h - allocates large tables that are accessed at random, in huge pages if the system provides them: with small pages, page-table walks would take
- * most of the time of an access. free() returns the memory. For the tables of engine_tables.c, deques (deque.c), the tiles of io/tiles.c, and arrays of
+ * most of the time of an access. free() returns the memory. For the tables of engine/engine_tables.c, deques (deque.c), the tiles of io/tiles.c, and arrays of
  * benchmarks (measure/triad.c, profiles/probe/figures_host.c). */
 #ifndef DFR_LARGE_H
 #define DFR_LARGE_H

@@ -1,4 +1,4 @@
-/* shared_deque.c - implements a Chase-Lev work-stealing deque (shared_deque.h), for policy_ws.c.
+/* shared_deque.c - implements a Chase-Lev work-stealing deque (shared_deque.h), for policy/policy_ws.c.
  *
  * Why an item is taken once: as long as more than one is inside, the owner takes at `high` and thieves at `low`. For
  * the last one the owner moves `low` with a compare-and-swap, as a thief does, so one of them gets it. The owner writes

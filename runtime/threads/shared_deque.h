@@ -1,5 +1,5 @@
 /* shared_deque.h - a work-stealing deque of jobs without waiting (Chase and Lev, SPAA 2005; with C11 atomics, Lê et al., PPoPP 2013). For
- * policy_ws.c.
+ * policy/policy_ws.c.
  *
  * Words:    An *item* is a 64-bit word of the caller's, any value. The *owner* is the one worker that pushes and pops.
  *           It pops the item that it pushed last. A *thief* is any other thread; it steals the oldest item.

@@ -1,7 +1,7 @@
 # dfc takes several kinds of devices, as its programs do: it measures each kernel on each of them, and plans, simulates and explains with the times of each class.
 # Without a description OpenCL's devices are of class opencl; a platform may have another class for them.
 formulas_for none
-export DFC_PROFILE=$PWD/profile.db
+export DFC_PROFILE=$PWD/profile.db NVCC=none
 cat >two.df <<'E'
 param n = 5000;
 kernel make(out a: f32[n]; k: i32) cpu {{ for (size_t i = 0; i < n; i++) a[i] = (float)(i * 7 % 31 + (size_t)k); }};

@@ -4,6 +4,7 @@ python3 "$DF_SOURCE/tests/random/loops.py" "$DF_BUILD" --programs="${DF_LOOPS:-$
 # One round is in the graph.
 cp "$programs"/* .
 formulas_for none
+long || export NVCC=none                       # CUDA code of loops is compiled in make check-long
 for rounds in 2 100000; do
     "$DFC" jacobi.df --emit=graph -D most=$rounds >graph.$rounds
     "$DFC" jacobi.df --emit=plan -D most=$rounds | sed -n '/^memory/,$p' >plan.$rounds

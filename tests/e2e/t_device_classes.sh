@@ -48,9 +48,11 @@ expect profile-columns 0 '^kernel +jobs a wave +a job here +on the GPU +its copi
 expect profile-ways 0 '^1 worker and the devices ' cat profile.out
 expect profile-words 0 "^Offloading 'mul' to OpenCL " cat profile.out
 expect profile-again 0 '^opencl: 0 measured, 5 known before' "$DFC" profile two.df "${both[@]}" "${few[@]}"
+if long; then
 "$DFC" profile two.df "${both[@]}" "${few[@]}" --force --db=forced.db >/dev/null; "$DFC" profile two.df "${both[@]}" "${few[@]}" --force --db=forced.db >forced.out 2>&1
 expect profile-forced 0 '^opencl: 1 measured, 4 known before' cat forced.out     # the cpu variants were measured beside the emulator
 expect profile-cost 0 '^opencl: 0 measured, 3 known before' "$DFC" profile priced.df "${both[@]}" "${few[@]}"
+fi
 sed 's/ opencl 20us//' priced.df >other.df; expect profile-other-cost 0 '^opencl: 1 measured, 3 known before' "$DFC" profile other.df "${both[@]}" "${few[@]}" --db=other.db
 
 expect times 0 '^times +6 measured$' "$DFC" partition two.df "${both[@]}"

@@ -14,12 +14,11 @@
 
 #include <jpeglib.h>
 
+#define ONE_PICTURE
 #include "pictures.h"
 
 #define QUALITY 95
 #define EXIF_BYTES 4096                 /* of it are looked at: the orientation stands at its beginning */
-
-static const int one_picture = 1;
 
 struct picture {
     struct jpeg_error_mgr error;        /* first, so that libjpeg's pointer to it is one to this */
@@ -179,19 +178,6 @@ static int picture_begin(struct df_call *call, struct picture *p)
     p->in.out_color_space = p->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_start_decompress(&p->in);
     return DF_OK;
-}
-
-static int picture_turn(struct df_call *call, struct picture *p, int *more, uint64_t *extents)
-{
-    (void)call, (void)p, (void)extents;
-    *more = 0;
-    return DF_OK;
-}
-
-static int64_t picture_pages(struct picture *p)
-{
-    (void)p;
-    return 1;
 }
 
 static const char *picture_assumed(const struct picture *p)

@@ -1,5 +1,6 @@
 /* pictures.h - the common part of png.c, jpeg.c and tiff.c: input and output of whole pictures and of tiles. The including file
- * defines the functions declared first, and instantiates its kernels with PICTURES().
+ * defines the functions declared first, and instantiates its kernels with PICTURES(). Before it includes this, a format whose files have one picture each
+ * defines ONE_PICTURE.
  *
  * Extents:  height, width, channels. A kernel whose picture has two extents has one channel, a grey.
  * Elements: u8, u16, f32.
@@ -44,7 +45,24 @@ static int picture_finish(struct df_call *call, struct picture *picture);
 
 static void picture_close(struct picture *picture); /* NULL: nothing is open */
 /* Has each file one picture? Then those before a wave's file need not be opened. */
+#ifdef ONE_PICTURE
+static const int one_picture = 1;
+
+static int picture_turn(struct df_call *call, struct picture *p, int *more, uint64_t *extents)
+{
+    (void)call, (void)p, (void)extents;
+    *more = 0;
+    return DF_OK;
+}
+
+static int64_t picture_pages(struct picture *p)
+{
+    (void)p;
+    return 1;
+}
+#else
 static const int one_picture;
+#endif
 
 /* ---- whole pictures ---- */
 

@@ -17,11 +17,10 @@
 #include <png.h>
 #include <zlib.h>
 
+#define ONE_PICTURE
 #include "pictures.h"
 #include "png_pack.h"
 #include "png_unpack.h"
-
-static const int one_picture = 1;
 
 #define FILE_BUFFER_BYTES (64 * 1024)   /* the C library's own buffer is 4 KiB, half of a chunk as programs write them */
 
@@ -227,19 +226,6 @@ static int picture_open(struct df_call *call, const char *path, enum df_elem ele
     }
     *picture = p;
     return DF_OK;
-}
-
-static int picture_turn(struct df_call *call, struct picture *p, int *more, uint64_t *extents)
-{
-    (void)call, (void)p, (void)extents;
-    *more = 0;
-    return DF_OK;
-}
-
-static int64_t picture_pages(struct picture *p)
-{
-    (void)p;
-    return 1;
 }
 
 static const char *picture_assumed(const struct picture *p)

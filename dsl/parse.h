@@ -1,7 +1,6 @@
 /* parse.h - parses the text of a .df file into a syntax tree, and prints a tree as text. compiler/declare/ parses
  * programs (compiler/declare/imports.c) and platforms (compiler/declare/platform_decl.c) with it, format.c takes the tokens, and compiler/commands/cmd_compile.c
- * prints
- * trees for --emit=ast.
+ * prints trees for --emit=ast.
  *
  * Memory:   dfl_parse() returns a tree that dfl_file_free() frees. `text` is borrowed during the call; the sink keeps
  *           its own copy for messages.

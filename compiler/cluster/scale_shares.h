@@ -1,6 +1,6 @@
 /* scale_shares.h - `dfc scale` for programs whose ranks divide the parts of accs among them (runtime/ranks/ranks.h):
  * determines what a wave takes on a machine that owns a *share*, which is some of the parts. scale_command.c calls
- * it, and scale.c simulates the run with what it has found.
+ * it, and scale.c simulates the run with these times.
  *
  * Shares:   as in the program: one per machine, but no more than parts. Their numbers of parts differ by at most one
  *           (dfr_spans_make()).

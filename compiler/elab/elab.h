@@ -87,7 +87,7 @@ struct dfc_loop {                       /* a loop with 'while' */
 struct dfc_last {                       /* y = last(x) */
     const struct dfl_stmt *stmt;
     const struct dfc_env *env;
-    uint32_t frame, stream;             /* what it gives, a stream that the source does not name */
+    uint32_t frame, stream;             /* its result, a stream that the source does not name */
 };
 
 struct dfc_output {                     /* a value */
@@ -151,7 +151,7 @@ bool dfc_loop_check_call(struct dfc_elab *e, const struct dfl_stmt *stmt, const 
 /* Notes that input `in` (of in_streams) reads the stream `now`, or that the target names it. */
 bool dfc_loop_note_read(struct dfc_elab *e, uint32_t frame, uint32_t in, const struct dfl_expr *expr, const struct dfc_env *env, uint32_t now);
 bool dfc_loop_note_write(struct dfc_elab *e, uint32_t frame, const struct dfl_target *target, const struct dfc_env *env, uint32_t now);
-/* y = last(x): *stream is what it gives. */
+/* y = last(x): *stream is its result. */
 bool dfc_last_read(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *env, uint32_t *stream);
 /* When all is elaborated: connects what rounds carry. false: reported. */
 bool dfc_loops_connect(struct dfc_elab *e);

@@ -1,6 +1,5 @@
 /* emit_slow.c - tells which formulas leave the fast ways of generated code: `dfc explain` (commands/cmd_explain.c) all of them, a build (build/build_units.c)
- * those that are
- * several times slower.
+ * those that are several times slower.
  */
 #include <stdlib.h>
 

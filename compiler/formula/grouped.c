@@ -1,6 +1,5 @@
 /* grouped.c - determines which reductions work-groups of a GPU share, for compiler/generate (generate/reduce_group.c, generate/pass_group.c), and adds for
- * check.c the scratch in
- * which they hand results to each other; elab/to_builder.c asks for its size. The limits are those of runtime/df_formula_gpu.h.
+ * check.c the scratch in which they hand results to each other; elab/to_builder.c asks for its size. The limits are those of runtime/df_formula_gpu.h.
  */
 #include <stdlib.h>
 

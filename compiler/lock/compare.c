@@ -1,6 +1,5 @@
 /* compare.c - compares a lock file with one that was made now, as a table, for `dfc plan --check` in commands/cmd_plan.c (lock.h). Figures of the plan have the
- * verdicts
- * equal, better, worse, or within the tolerance; the rows of nodes say what has changed, and do not count as worse by themselves.
+ * verdicts equal, better, worse, or within the tolerance; the rows of nodes say what has changed, and do not count as worse by themselves.
  */
 #include <math.h>
 #include <stdlib.h>

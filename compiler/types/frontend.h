@@ -168,7 +168,7 @@ struct dfc_callee {
     struct dfc_sig sig;
     bool ready;                         /* false: its declaration has errors, so its uses are not checked further */
     bool due;                           /* it comes with dfc, and nothing has called it: its formulas, or the body of the graph, are not checked */
-    bool built_in;                      /* `select` (declare/select.c), or of a loop: nobody declared it, and its ports have no format */
+    bool built_in;                      /* `select` (declare/select.c), or of a loop: no declaration in a file, and its ports have no format */
     enum dfc_loop_part { DFC_NO_LOOP, DFC_LOOP_BEGIN, DFC_LOOP_END } loop_part; /* of a loop with 'while' (elab/loops.c) */
     const struct dfl_kernel *kernel;    /* NULL: a graph */
     uint32_t id;                        /* kernel: its number in the graph */

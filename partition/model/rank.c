@@ -1,6 +1,5 @@
 /* rank.c - computes the remaining path length of each node, the priority of list schedulers, for heft.c, gp and partition/planner/make_plan.c: for a given
- * placement, with mean
- * times (HEFT, Topcuoglu et al. 2002), and optimistically (PEFT, Arabnejad and Barbosa 2014). */
+ * placement, with mean times (HEFT, Topcuoglu et al. 2002), and optimistically (PEFT, Arabnejad and Barbosa 2014). */
 #include <math.h>
 
 #include "partition/model/compact.h"

@@ -1,6 +1,5 @@
 /* placers.c - the table of partitioners, gp and those that DFP_OTHER_PARTITIONERS of partition/model/model.h lists, and the default options; make_plan.c and the
- * commands look
- * policies up in it.
+ * commands look policies up in it.
  */
 #include <string.h>
 

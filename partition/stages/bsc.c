@@ -1,6 +1,5 @@
 /* bsc.c - the mapping heuristic BSC, Binary Search Closest, for `dfc map` and tuning (partition/tuning/remap.c): for a given period it assigns intervals of
- * stages, from the
- * first stage on, each to the free processor on which the interval's time comes closest to the period from below.
+ * stages, from the first stage on, each to the free processor on which the interval's time comes closest to the period from below.
  *
  * The processor behind an interval is not known then. Its link counts as the mean of all links of the interval's processor. The
  * bisection ends after 60 halvings. Of the mappings that it has met, the best by equations 1 and 2 is the answer.

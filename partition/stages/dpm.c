@@ -1,6 +1,5 @@
 /* dpm.c - the mapping heuristic DPM (Moreno et al., "Dynamic pipeline mapping", Euro-Par 2008), for `dfc map` and tuning (partition/tuning/remap.c), as HeDPM's
- * authors
- * summarize it: gathers fast stages, and uses the freed processors as replicas of slow ones.
+ * authors summarize it: gathers fast stages, and uses the freed processors as replicas of slow ones.
  *
  * It was made for machines that are alike. So it counts a stage by its mean time and leaves links out, and takes processors in the
  * order of their numbers. The ideal time is the sum of all stages' times over the number of processors. Consecutive stages are

@@ -1,6 +1,5 @@
 /* hedpm.c - the mapping heuristic HeDPM, for `dfc map` and tuning (partition/tuning/remap.c): Algorithm 4.1 matches stages with processors, slow ones with fast
- * ones; Algorithm
- * 4.2 runs it for several production times.
+ * ones; Algorithm 4.2 runs it for several production times.
  *
  * Where the paper's text leaves a choice, this is what gives the figures of its case study:
  * - A replica is added only if the time comes closer to the ideal one. The last stage takes all processors that are left.

@@ -1,6 +1,5 @@
 /* remapper.c - offers the mapping search of remap.c to runs on ranks, as a member of a program's planner, dfp_planner of partition/planner/make_plan.c
- * (dfr_remapper of
- * runtime/tuning/tuning.h).
+ * (dfr_remapper of runtime/tuning/tuning.h).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -397,7 +397,7 @@ struct df_run {
     struct dfr_pass_memory *passes;     /* tokens that come again (start/passes.h); NULL: none do */
     struct dfr_live *live;              /* sources with @newest or @every (live.h); NULL: there are none */
     struct dfr_rehearsal *rehearsal;    /* of start/run_rehearse.c; NULL: the run is not rehearsed */
-    _Atomic uint64_t *rounds;           /* by loop of the graph: rounds that its jobs have made; NULL: nobody asks (options.node_stats) */
+    _Atomic uint64_t *rounds;           /* by loop of the graph: rounds that its jobs have made; NULL: they are not counted (options.node_stats) */
 };
 
 static inline bool dfr_stopped(const struct df_run *run)

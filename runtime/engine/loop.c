@@ -1,9 +1,8 @@
 /* loop.c - runs a job of a loop (graph/graph.h): its rounds, on the unit that has the job. It is the variant of every loop's kernel, for the CPU and for devices,
- * which
- * the tables of functions that dfc makes refer to.
+ * which the tables of functions that dfc makes refer to.
  *
  * Empty:    a step with an empty input is left out, and one that returns DF_SKIP makes empty what it would have made; for this round. If a token of the
- *           condition is empty, the loop ends. What it gives of each carried token is the last one that was not empty: the token that a select over the
+ *           condition is empty, the loop ends. The result of each carried stream is its last token that was not empty: the one that a select over the
  *           rounds, written out one after the other, would pass on.
  * Device:   on a device whose memory the host cannot read, the tokens of the condition are copied to the host before each round, and waited for.
  * Rows:     on the CPU, steps of formulas that could be divided are run by rows, with the help of workers that have no job.

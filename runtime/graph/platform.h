@@ -10,8 +10,7 @@
  *           it jumps by threshold_bytes / bytes_per_s there. Copies do not; without a threshold both are the same. With
  *           engines = 1 both directions share one engine. A peer copy takes the slower of the two units' peer links. It
  *           occupies the sender's peer engine, which serves one copy at a time. What jobs and copies draw from the host's memory at the same time is limited by
- * memory_bytes_per_s;
- *           only the simulator knows that (simulate/simulate.h).
+ *           memory_bytes_per_s; only the simulator knows that (simulate/simulate.h).
  * Handover: the host's worker and the device's engines learn by a wake-up what the others have completed, which takes time. A copy between host and device,
  *           or between peers, is therefore visible handover_s after its end; its engine is free from its end on. For a copy between peers the sender's
  *           handover_s counts.

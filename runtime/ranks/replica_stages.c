@@ -5,8 +5,7 @@
  *           that of BODY, and what is passed on. The last group sends it to rank 0 unasked. A rank begins no wave while two for each of its places
  *           run or wait.
  * Asking:   by stream/stream.h: each place of BODY is a worker. In a rank that is divided among its CPU workers and devices (suits.h) a place is of the type of
- *           one of
- *           them, and takes waves as that one becomes free; its waves run there (policy by-worker). Else all are of the rank's type, and take waves in turn.
+ *           one of them, and takes waves as that one becomes free; its waves run there (policy by-worker). Else all are of the rank's type, and take waves in turn.
  * Change:   A WELCOME of another generation brings another mapping. What waits is dropped, and what runs is dropped when it ends. If the rank's
  *           nodes are others, their run begins when the old one has ended.
  * Threads:  the communication thread.

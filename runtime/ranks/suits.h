@@ -1,6 +1,5 @@
 /* suits.h - what a wave takes on the ranks of a group, by type of worker: the times that DBSA sorts waves by (stream/stream.h). feed.c and replica_stages.c weigh
- * waves
- * by it; rank0_stages.c opens it from the classes of all ranks.
+ * waves by it; rank0_stages.c opens it from the classes of all ranks.
  *
  * Types:    A rank has *classes*, those of its CPU workers and devices, as a set of bits: bit c for class c of the program's times. A rank
  *           whose workers are all alike is of one type, its set. A rank that is *divided* has workers of several types: the CPU's, and one for each class of
